@@ -100,6 +100,7 @@ void kiln_arguments_fill(const struct launch *launch, const struct kiln_plan *pl
     operand_arguments(problem->c, &product->c, member, bits, &arguments[KILN_ARG_C]);
     stride_arguments(&product->a, product->transa, bits, &arguments[KILN_ARG_RSA]);
     stride_arguments(&product->b, product->transb, bits, &arguments[KILN_ARG_RSB]);
+    arguments[KILN_ARG_PARTS] = index_argument(32, plan->parts);
     arguments[KILN_ARG_WORKSPACE] = buffer_argument(workspace);
     arguments[KILN_ARG_WORKSPACE_IMAGE] = buffer_argument(
             launch->image != NULL ? launch->image->image : NULL);

@@ -23,7 +23,7 @@
 #define KILN_INTERNAL
 #endif
 
-enum { KILN_BUNDLE_FORMAT = 22 };
+enum { KILN_BUNDLE_FORMAT = 23 };
 
 enum {
     KILN_MAX_STAGES = 8,
@@ -34,9 +34,13 @@ enum {
     KILN_MAX_DEPTH = 24                /* how deep pairs may lie in pairs */
 };
 
-/* The extents that data may name: those of the product, one, and the compute units of the device.
- * Regions that hold no operand may name these in recipes of 64-bit indices. */
-enum kiln_dim { KILN_DIM_ONE, KILN_DIM_M, KILN_DIM_N, KILN_DIM_K, KILN_DIM_UNITS, KILN_NUM_DIMS };
+/* The extents that data may name: one, those of the product, the compute units of the device, and
+ * the parts of K (`unit_parts` of a recipe). Regions that hold no operand may name the units in
+ * recipes of 64-bit indices, stages that multiply the parts. */
+enum kiln_dim {
+    KILN_DIM_ONE, KILN_DIM_M, KILN_DIM_N, KILN_DIM_K, KILN_DIM_UNITS, KILN_DIM_PARTS,
+    KILN_NUM_DIMS
+};
 
 /* Operands that a recipe brings into a form of its own before it multiplies, as a set. */
 enum kiln_prepared {
@@ -73,6 +77,7 @@ enum kiln_arg {
     KILN_ARG_HERMITIAN,                                  /* cl_int: 1: and C is Hermitian */
     /* index: from a row or column of op(A) or op(B) to the next, in elements */
     KILN_ARG_RSA, KILN_ARG_CSA, KILN_ARG_RSB, KILN_ARG_CSB,
+    KILN_ARG_PARTS,                                      /* cl_int: parts of K */
     KILN_NUM_ARG_CODES
 };
 
@@ -96,7 +101,7 @@ enum kiln_routine { KILN_ROUTINE_MULTIPLY = 0, KILN_ROUTINE_MIRROR = 1, KILN_ROU
 enum kiln_triangles { KILN_TRIANGLES_NEVER, KILN_TRIANGLES_ALWAYS, KILN_TRIANGLES_ALSO };
 
 /* A part of the workspace: a matrix of round_up(dim[0], round[0]) + more rows and
- * round_up(dim[1], round[1]) columns, of elements of element_bytes each.
+ * round_up(dim[1], round[1]) columns, of elements of element_bytes each; or one for each part of K.
  *
  * At most one region holds prepared A, and one B. It lies in the workspace; when a call brings a
  * pack, in the pack; and nowhere where the operand is taken as it is. So kernels find it by the
@@ -107,6 +112,7 @@ struct kiln_region {
     uint32_t more;                     /* rows that say something of each column */
     uint32_t element_bytes;
     uint8_t holds;                     /* enum kiln_prepared */
+    uint8_t each_part;                 /* 1: one for each part of K; none where K has one part */
 };
 
 /* One kernel launch: ceil(dim[i] / tile[i]) work-groups of local[i] work-items along axis i; where
@@ -131,8 +137,9 @@ struct kiln_stage {
     uint8_t num_args;
     uint8_t args[KILN_MAX_ARGS];       /* enum kiln_arg, in the kernel's order */
     uint8_t prepares;                  /* enum kiln_prepared */
-    uint8_t adds;                      /* 1: adds up what work-groups share of a tile (`shares` of
-                                          the recipe); where they share none it is left out */
+    uint8_t adds;                      /* 1: adds up what work-groups share of a tile (`shares` and
+                                          `unit_parts` of the recipe); where they share none it is
+                                          left out */
 };
 
 /* A device binary of a program, and what it was made for. All strings must be equal to match; one
@@ -211,8 +218,9 @@ enum kiln_term {
     KILN_TERM_FETCHED_A, KILN_TERM_FETCHED_B,              /* elements, once for every tile */
     KILN_TERM_FETCHED_TRANSPOSED_A, KILN_TERM_FETCHED_TRANSPOSED_B,
     KILN_TERM_FETCHED_RAGGED_A, KILN_TERM_FETCHED_RAGGED_B,
-    KILN_TERM_COPIES,                  /* 1 where an operand is prepared that may be taken as it is,
-                                          and the elements of those operands */
+    KILN_TERM_COPIES,                  /* 1 where a launch is made that others do without: parts of
+                                          K are added up, or an operand is prepared that may be
+                                          taken as it is; and the elements of those operands */
     KILN_TERM_COPIED_A, KILN_TERM_COPIED_B,
     KILN_TERM_SHARED,                  /* elements of C in tiles that work-groups share */
     KILN_TERM_KEPT,                    /* and of what they keep of these, to be added up */
@@ -240,7 +248,9 @@ struct kiln_recipe {
     uint32_t reach[3];                 /* >= tile, and than that of any stage: the largest part that
                                           M, N and K are gone through by. An index goes less than
                                           twice as far beyond what there is */
-    uint16_t split;                    /* >= 1: parts of K, each with work-groups of its own */
+    uint16_t unit_parts;               /* work-groups for each compute unit, for which K is shared
+                                          where tiles are fewer (kiln_num_parts of plan.h); 0: K is
+                                          not shared */
     uint16_t unit_turns;               /* work-groups for each compute unit that take tiles in turn;
                                           0: each has a tile of its own */
     uint8_t shares;                    /* 1: they share the steps over K of the tiles that make no

@@ -6,6 +6,9 @@
 /* A triangle of more is counted as if it were whole: it has no room in any memory. */
 enum { MAX_ROWS_OF_TILES = 1 << 20 };
 
+/* A part of K has at least so many steps, and there are at most so many parts. */
+enum { PART_STEPS = 4, MOST_PARTS = 4096 };
+
 /* ---- What is multiplied ---- */
 
 /* Gives the matrices the rows that follow from m, n and k. */
@@ -183,7 +186,8 @@ static bool regions_fit(const struct kiln_recipe *recipe, const struct kiln_prod
  * counts is the last element of matrices of such extents:
  *     offset + (padded rows - 1) * ld + padded row length - 1.
  * This bounds M, N, K and ld as well. Within the workspace a kernel counts from the start of a
- * region, which is as large as such extents would make it. */
+ * region, or of a part's own, which is as large as such extents would make it; to a part it counts in
+ * 64 bits. */
 bool kiln_indices_fit(const struct kiln_recipe *recipe, const struct kiln_product *product)
 {
     struct kiln_product padded;
@@ -311,22 +315,42 @@ uint64_t kiln_stored_tiles(const struct kiln_recipe *recipe, const struct kiln_p
     return tiles;
 }
 
+uint32_t kiln_num_parts(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        uint32_t units)
+{
+    if (recipe->unit_parts == 0) {
+        return 1;
+    }
+    const uint64_t tiles = kiln_stored_tiles(recipe, product);
+    const uint64_t groups = (uint64_t) recipe->unit_parts * (units > 0 ? units : 1);
+    const uint64_t steps = kiln_parts(product->k, recipe->tile[2]);
+    const uint64_t most = steps >= KILN_SHARED_STEPS ? steps / PART_STEPS : 1;
+    uint64_t parts = tiles > 0 ? groups / tiles : 0;
+    parts = parts < most ? parts : most;
+    return parts > MOST_PARTS ? (uint32_t) MOST_PARTS : parts > 1 ? (uint32_t) parts : 1;
+}
+
 static size_t parts(size_t extent, size_t size)
 {
     return (size_t) kiln_parts(extent, size);
 }
 
 /* Is any tile shared? Where there are too many to count, the stage that adds up is launched. */
-static bool shares_tiles(const struct kiln_recipe *recipe, const struct kiln_product *product,
+static bool shares_tiles(const struct kiln_plan *plan, const struct kiln_product *product,
         uint32_t units)
 {
-    const uint64_t tiles = kiln_stored_tiles(recipe, product);
-    return tiles == UINT64_MAX || kiln_whole_tiles(recipe, tiles, units) < tiles;
+    const uint64_t tiles = kiln_stored_tiles(plan->recipe, product);
+    return plan->parts > 1 || tiles == UINT64_MAX ||
+           kiln_whole_tiles(plan->recipe, tiles, units) < tiles;
 }
 
-static bool count_groups(const struct kiln_product *product, const struct kiln_stage *stage,
-        unsigned d, uint32_t units, size_t *groups)
+static bool count_groups(const struct kiln_plan *plan, const struct kiln_product *product,
+        const struct kiln_stage *stage, unsigned d, uint32_t units, size_t *groups)
 {
+    if (stage->dim[d] == KILN_DIM_PARTS) {
+        *groups = plan->parts;
+        return true;
+    }
     const size_t extent = kiln_extent(product, units, stage->dim[d]);
     if (stage->dim[d] == KILN_DIM_ONE || stage->dim[d] == KILN_DIM_UNITS) {
         return kiln_multiply(stage->tile[d], extent, groups);
@@ -339,12 +363,12 @@ static bool plan_groups(const struct kiln_product *product, uint32_t units, stru
 {
     for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
         const struct kiln_stage *stage = &plan->recipe->stages[i];
-        if (stage->adds && !shares_tiles(plan->recipe, product, units)) {
+        if (stage->adds && !shares_tiles(plan, product, units)) {
             continue;
         }
         for (unsigned d = 0; d < stage->work_dim; d++) {
             size_t groups = 0;
-            if (!count_groups(product, stage, d, units, &groups)) {
+            if (!count_groups(plan, product, stage, d, units, &groups)) {
                 return false;
             }
             groups = groups == 0 && i + 1 == plan->recipe->num_stages ? 1 : groups;
@@ -388,13 +412,15 @@ static bool place_unit(size_t element_bytes, size_t *unit)
     return kiln_multiply(element_bytes, KILN_REGION_ALIGN / common, unit);
 }
 
-/* Where a region starts that does not start before *end, which becomes its end; in bytes. */
+/* Where a region starts, of so many equal parts, that does not start before *end, which becomes its
+ * end; in bytes. */
 static bool place_region(const struct kiln_product *product, uint32_t units,
-        const struct kiln_region *region, size_t *end, size_t *start)
+        const struct kiln_region *region, size_t parts, size_t *end, size_t *start)
 {
     size_t unit = 0, elements = 0, bytes = 0;
     return place_unit(region->element_bytes, &unit) && kiln_round_up(*end, unit, start) &&
            region_elements(product, units, region, &elements) &&
+           kiln_multiply(elements, parts, &elements) &&
            kiln_multiply(elements, region->element_bytes, &bytes) && kiln_add(*start, bytes, end);
 }
 
@@ -415,10 +441,12 @@ static bool plan_regions(const struct kiln_product *product, const struct kiln_p
         const struct kiln_region *region = &plan->recipe->regions[i];
         bool is_packed = (places->packed & region->holds) != 0;
         size_t packed_end = places->packed_offset[region->holds], start = 0;
-        if (!is_packed && (plan->ready & region->holds) != 0) {
+        if ((!is_packed && (plan->ready & region->holds) != 0) ||
+                (region->each_part && plan->parts == 1)) {
             continue;
         }
-        if (!place_region(product, units, region, is_packed ? &packed_end : &end, &start) ||
+        if (!place_region(product, units, region, region->each_part ? plan->parts : 1,
+                    is_packed ? &packed_end : &end, &start) ||
                 ((plan->recipe->as_is & region->holds) != 0 &&
                         !place_rows(product, region, &plan->packed_ld[region->holds]))) {
             return false;
@@ -440,6 +468,7 @@ bool kiln_plan_make(const struct kiln_recipe *recipe, const struct kiln_product 
     memset(plan, 0, sizeof *plan);
     plan->recipe = recipe;
     plan->ready = places->packed;
+    plan->parts = kiln_num_parts(recipe, product, units);
     for (unsigned operand = KILN_PREPARED_A; operand <= KILN_PREPARED_B; operand++) {
         if ((recipe->as_is & operand) != 0 && kiln_is_aligned(product, operand)) {
             plan->ready |= operand;

@@ -170,6 +170,14 @@ KILN_INTERNAL uint64_t kiln_whole_tiles(const struct kiln_recipe *recipe, uint64
 KILN_INTERNAL uint64_t kiln_stored_tiles(const struct kiln_recipe *recipe,
         const struct kiln_product *product);
 
+/* The parts of K that have work-groups of their own: one or more, as many as there is room for among
+ * `unit_parts` work-groups for each compute unit, where each part keeps some steps. One where K has
+ * fewer than KILN_SHARED_STEPS steps: the launch that adds up would take longer than they do
+ * (generator/kernels/MEASUREMENTS.md). */
+enum { KILN_SHARED_STEPS = 24 };
+KILN_INTERNAL uint32_t kiln_num_parts(const struct kiln_recipe *recipe,
+        const struct kiln_product *product, uint32_t units);
+
 /* The region of a recipe that holds a prepared operand; NULL: there is none. */
 KILN_INTERNAL const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe,
         unsigned prepared);
@@ -199,6 +207,7 @@ struct kiln_plan {
     const struct kiln_recipe *recipe;
     unsigned ready;                                /* operands that no stage need prepare: packed
                                                       ones, and those that are taken as they are */
+    uint32_t parts;                                /* of K, >= 1 */
     size_t groups[KILN_MAX_STAGES][3];             /* any 0: the stage has nothing to do */
     size_t global[KILN_MAX_STAGES][3];             /* work-items */
     size_t region_start[KILN_MAX_REGIONS];         /* elements of the region */

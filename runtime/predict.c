@@ -77,13 +77,20 @@ static void count_work(const struct kiln_recipe *recipe, const struct kiln_produ
         uint32_t units, uint64_t terms[KILN_NUM_TERMS])
 {
     const uint64_t tiles = at_most(kiln_stored_tiles(recipe, product));
-    const uint64_t steps = kiln_parts(product->k, recipe->tile[2]);
-    const uint64_t groups = times(tiles, recipe->split);
-    const uint64_t depth = kiln_parts(steps, recipe->split);
+    const uint64_t steps = at_most(kiln_parts(product->k, recipe->tile[2]));
+    const uint64_t parts = kiln_num_parts(recipe, product, units);
+    const uint64_t groups = times(tiles, parts);
+    const uint64_t depth = kiln_parts(steps, parts);
     if (recipe->unit_turns != 0) {
         count_turns(recipe, tiles, steps, units, terms);
     } else {
         count_rounds(groups, depth, units, terms);
+    }
+    if (parts > 1) {
+        const uint64_t tile = times(recipe->tile[0], recipe->tile[1]);
+        terms[KILN_TERM_COPIES] = 1;
+        terms[KILN_TERM_SHARED] = times(tiles, tile);
+        terms[KILN_TERM_KEPT] = times(groups, tile);
     }
     terms[KILN_TERM_DEPTH] = depth;
     terms[KILN_TERM_EVEN] = times(groups, depth);
@@ -134,7 +141,7 @@ static void count_copies(const struct kiln_recipe *recipe, const struct kiln_pro
 {
     const bool a = (recipe->as_is & KILN_PREPARED_A) && !kiln_is_aligned(product, KILN_PREPARED_A);
     const bool b = (recipe->as_is & KILN_PREPARED_B) && !kiln_is_aligned(product, KILN_PREPARED_B);
-    terms[KILN_TERM_COPIES] = a || b;
+    terms[KILN_TERM_COPIES] |= a || b;
     terms[KILN_TERM_COPIED_A] = a ? terms[KILN_TERM_A] : 0;
     terms[KILN_TERM_COPIED_B] = b ? terms[KILN_TERM_B] : 0;
 }

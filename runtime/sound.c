@@ -163,24 +163,40 @@ static bool as_is_is_told(const struct kiln_recipe *recipe, const struct kiln_st
            ((places & recipe->as_is & ~leads) == 0 && !has_image);
 }
 
-/* Tiles along M, N and K count towards the reach of indices; others are work-groups. */
+/* Tiles along M, N and K count towards the reach of indices; others are work-groups, one for each
+ * part of K. */
 static bool tile_is_sound(const struct kiln_recipe *recipe, unsigned dim, uint32_t tile)
 {
-    return tile >= 1 && (dim == KILN_DIM_ONE || dim == KILN_DIM_UNITS ||
-                                tile <= recipe->reach[dim - KILN_DIM_M]);
+    return dim == KILN_DIM_PARTS ? tile == 1
+                                 : tile >= 1 && (dim == KILN_DIM_ONE || dim == KILN_DIM_UNITS ||
+                                                        tile <= recipe->reach[dim - KILN_DIM_M]);
+}
+
+static bool shares(const struct kiln_recipe *recipe)
+{
+    return recipe->shares || recipe->unit_parts > 0;
+}
+
+/* Parts of K are known to what multiplies alone. */
+static bool dim_is_sound(const struct kiln_recipe *recipe, const struct kiln_stage *stage,
+        unsigned dim)
+{
+    return dim < KILN_NUM_DIMS && extent_is_of(stage->prepares, dim) &&
+           (dim != KILN_DIM_PARTS ||
+                   (stage->prepares == KILN_PREPARED_NONE && recipe->unit_parts > 0));
 }
 
 static bool stage_is_sound(const struct kiln_recipe *recipe, const struct kiln_stage *stage)
 {
     if (stage->entry == NULL || stage->work_dim < 1 || stage->work_dim > 3 ||
             stage->num_args > KILN_MAX_ARGS || stage->prepares > KILN_PREPARED_BOTH ||
-            stage->adds > (stage->prepares == KILN_PREPARED_NONE ? recipe->shares : 0)) {
+            (stage->adds && (stage->prepares != KILN_PREPARED_NONE || !shares(recipe))) ||
+            stage->adds > 1) {
         return false;
     }
     for (unsigned d = 0; d < stage->work_dim; d++) {
-        if (stage->dim[d] >= KILN_NUM_DIMS || stage->local[d] < 1 ||
-                !tile_is_sound(recipe, stage->dim[d], stage->tile[d]) ||
-                !extent_is_of(stage->prepares, stage->dim[d])) {
+        if (!dim_is_sound(recipe, stage, stage->dim[d]) || stage->local[d] < 1 ||
+                !tile_is_sound(recipe, stage->dim[d], stage->tile[d])) {
             return false;
         }
     }
@@ -224,7 +240,7 @@ static bool preparation_is_sound(const struct kiln_recipe *recipe, unsigned prep
 static bool region_is_sound(const struct kiln_recipe *recipe, const struct kiln_region *region)
 {
     const unsigned num_dims = recipe->index_bits == 64 && region->holds == KILN_PREPARED_NONE
-                                    ? KILN_NUM_DIMS
+                                    ? KILN_DIM_PARTS
                                     : KILN_DIM_UNITS;
     const unsigned long_dim = region->holds == KILN_PREPARED_A ? KILN_DIM_M : KILN_DIM_N;
     bool is_rows =
@@ -233,6 +249,7 @@ static bool region_is_sound(const struct kiln_recipe *recipe, const struct kiln_
                     region->element_bytes == kiln_precision_find(recipe->precision)->element_bytes);
     return region->dim[0] < num_dims && region->dim[1] < num_dims && is_rows &&
            region->round[0] >= 1 && region->round[1] >= 1 && region->element_bytes >= 1 &&
+           region->each_part <= (region->holds == KILN_PREPARED_NONE && recipe->unit_parts > 0) &&
            region->holds < KILN_NUM_PREPARED && extent_is_of(region->holds, region->dim[0]) &&
            extent_is_of(region->holds, region->dim[1]);
 }
@@ -319,7 +336,7 @@ static bool recipe_is_sound(const struct kiln_recipe *recipe, uint32_t num_progr
             return false;
         }
     }
-    if (recipe->kinds > KILN_KIND_BOTH || recipe->split < 1 ||
+    if (recipe->kinds > KILN_KIND_BOTH || (recipe->unit_parts > 0 && recipe->unit_turns > 0) ||
             recipe->shares > (recipe->unit_turns > 0) || recipe->as_is > KILN_PREPARED_BOTH ||
             (recipe->time != NULL && !kiln_time_is_sound(recipe->time))) {
         return false;

@@ -93,7 +93,7 @@ static bool word(const char *list, unsigned i, const char **at, size_t *len)
     return *len > 0;
 }
 
-const char *const assemble_dim_names[KILN_NUM_DIMS] = { "ONE", "M", "N", "K", "UNITS" };
+const char *const assemble_dim_names[KILN_NUM_DIMS] = { "ONE", "M", "N", "K", "UNITS", "PARTS" };
 
 const char *const assemble_prepared_names[KILN_PREPARED_BOTH + 1] = {
     "NONE", "A", "B", "BOTH"
@@ -342,6 +342,7 @@ static bool fill_region(struct source *source, const struct family_region *from,
     region->element_bytes = (uint32_t) bytes;
     if (from->more && !evaluate_part(source, from->more, 0, &region->more))
         return false;
+    region->each_part = (uint8_t) from->each_part;
     return prepared_code(from->holds, &region->holds);
 }
 
@@ -400,17 +401,19 @@ static bool fill_edges(struct source *source, const char *list, unsigned dim, ui
     return true;
 }
 
-/* Who takes tiles in turn, and what is taken as it is. */
+/* Who takes tiles in turn, for whom K is shared, and what is taken as it is. */
 static bool fill_ways(struct source *source, struct kiln_recipe *recipe)
 {
     const struct family *family = source->config->family;
-    uint32_t turns, shares, a, b;
+    uint32_t turns, parts, shares, a, b;
     if (!evaluate_count(source, family->unit_turns, UINT16_MAX, &turns) ||
+            !evaluate_count(source, family->unit_parts, UINT16_MAX, &parts) ||
             !evaluate_count(source, family->shares, 1, &shares) ||
             !evaluate_count(source, family->as_is[0], 1, &a) ||
             !evaluate_count(source, family->as_is[1], 1, &b))
         return false;
     recipe->unit_turns = (uint16_t) turns;
+    recipe->unit_parts = (uint16_t) parts;
     recipe->shares = (uint8_t) shares;
     recipe->as_is = (uint8_t) (a * KILN_PREPARED_A + b * KILN_PREPARED_B);
     return true;
@@ -429,19 +432,16 @@ static bool fill_tile(struct source *source, struct kiln_recipe *recipe,
         const uint32_t most = edges->num[i] ? edges->unit[i][edges->num[i] - 1] : 1;
         recipe->reach[i] = most > recipe->tile[i] ? most : recipe->tile[i];
     }
-    uint32_t split = 1;
     if (!fill_ways(source, recipe))
         return false;
     edges->turns = recipe->unit_turns * source->units;
+    edges->room = recipe->unit_parts * source->units;
     for (unsigned i = 0; i < 2; i++) {
         edges->block[i] = recipe->tile[i];
         if (family->block[i] && !evaluate_part(source, family->block[i], 0, &edges->block[i]))
             return false;
     }
-    if (family->split && !evaluate_part(source, family->split, 0, &split))
-        return false;
-    recipe->split = (uint16_t) split;
-    return split <= UINT16_MAX;
+    return true;
 }
 
 /* What the tables say of a recipe but for its stages and regions. */

@@ -16,12 +16,14 @@ enum { ASSEMBLY_MAX_RECIPES = 1024 };
 enum { ASSEMBLY_MAX_EDGES = 8 };
 
 /* What a family's table says of a recipe beside its tile (family.h): for M, N and K the units above
- * 1, in ascending order and each once; the work-groups that take turns on this device, or 0; and
- * the rows and columns of C that are given out together to these. */
+ * 1, in ascending order and each once; the work-groups that take turns on this device, or 0, and
+ * the rows and columns of C that are given out together to these; and the work-groups among which
+ * there is room for parts of K, or 0. */
 struct assembly_edges {
     unsigned num[3];
     uint32_t unit[3][ASSEMBLY_MAX_EDGES];
     uint32_t turns, block[2];
+    uint32_t room;
 };
 
 struct assembly {

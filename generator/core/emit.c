@@ -123,7 +123,8 @@ static bool same_region(const struct kiln_region *a, const struct kiln_region *b
 {
     return a->dim[0] == b->dim[0] && a->dim[1] == b->dim[1] && a->round[0] == b->round[0] &&
            a->round[1] == b->round[1] && a->more == b->more &&
-           a->element_bytes == b->element_bytes && a->holds == b->holds;
+           a->element_bytes == b->element_bytes && a->holds == b->holds &&
+           a->each_part == b->each_part;
 }
 
 static bool same_regions(const struct kiln_recipe *a, const struct kiln_recipe *b)
@@ -257,9 +258,10 @@ static void emit_times(const struct emitted_times *times, const char *id, struct
 
 static void emit_region(const struct kiln_region *g, struct text *text)
 {
-    text_add(text, "    { { KILN_DIM_%s, KILN_DIM_%s }, { %u, %u }, %u, %u, KILN_PREPARED_%s },\n",
+    text_add(text,
+            "    { { KILN_DIM_%s, KILN_DIM_%s }, { %u, %u }, %u, %u, KILN_PREPARED_%s, %u },\n",
             assemble_dim_names[g->dim[0]], assemble_dim_names[g->dim[1]], g->round[0], g->round[1],
-            g->more, g->element_bytes, assemble_prepared_names[g->holds]);
+            g->more, g->element_bytes, assemble_prepared_names[g->holds], g->each_part);
 }
 
 static void emit_regions(const struct kiln_bundle *bundle, const struct places *places,
@@ -296,7 +298,7 @@ static void emit_recipes(const struct kiln_bundle *bundle, const struct common *
                 p->precision, p->transa, p->transb, p->routine, p->triangles, p->index_bits, g->m,
                 g->n, g->k, g->a, g->b, g->c, g->most[0], g->most[1], g->most[2], g->rest[0],
                 g->rest[1], g->rest[2], p->tile[0], p->tile[1], p->tile[2], p->reach[0],
-                p->reach[1], p->reach[2], p->split, p->unit_turns, p->shares, p->as_is,
+                p->reach[1], p->reach[2], p->unit_parts, p->unit_turns, p->shares, p->as_is,
                 emit_kinds[p->kinds], p->vector_floats);
         if (p->time)
             text_add(text, "&%s_times[%u], ", id, time_number(&common->times, p->time));

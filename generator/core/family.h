@@ -53,7 +53,8 @@ struct family_stage {
                                           bundle.h and declarations (signature.h) */
     const char *prepares;              /* "A", "B" or "BOTH": brings them into their
                                           regions, no more; NULL */
-    long adds;                         /* 1: adds up what work-groups share of a tile */
+    long adds;                         /* 1: adds up what work-groups share of a tile, or have of
+                                          it by parts of K */
 };
 
 struct family_region {
@@ -64,6 +65,7 @@ struct family_region {
     const char *holds;                 /* "A" or "B", prepared; NULL */
     const char *more;                  /* expression: rows that say something of each column; NULL:
                                           none */
+    long each_part;                    /* 1: there is one for each part of K */
 };
 
 /* What was published of a kernel, on whose problem; NO_FIGURE of table.h when nothing was. */
@@ -119,7 +121,9 @@ struct family {
                                           where their rows are aligned; NULL: not */
     const char *block[2];              /* rows and columns of C that are given out together to those
                                           that take turns; NULL: the tile */
-    const char *split;                 /* parts of K, each with work-groups of its own; NULL: 1 */
+    const char *unit_parts;            /* work-groups for each compute unit, for which K is shared
+                                          where tiles are fewer (kiln_num_parts of plan.h); NULL or
+                                          0: K is not shared */
     long capability;                   /* a compute capability of NVIDIA's for which its rules hold,
                                           80 for 8.0; tests take a device for one of it. 0: the
                                           family is for any device */

@@ -29,7 +29,8 @@ static uint64_t hash_double(uint64_t hash, double value)
 #define STAGE_FIELDS(F) \
     F(name) F(when) F(template) F(bind) F(dims) F(tiles) F(locals) \
     F(local_bytes) F(args) F(prepares) F(adds)
-#define REGION_FIELDS(F) F(when) F(dims) F(rounds) F(element_bytes) F(holds) F(more)
+#define REGION_FIELDS(F) F(when) F(dims) F(rounds) F(element_bytes) F(holds) F(more) \
+    F(each_part)
 #define PRESET_FIELDS(F) \
     F(name) F(config) F(origin) F(figure.device) F(figure.precision) F(figure.pair) \
     F(figure.extent) F(figure.gflops)
@@ -38,7 +39,7 @@ static uint64_t hash_double(uint64_t hash, double value)
     F(name) F(meaning) F(literature) F(triangles) F(routine) F(serves) F(prelude) \
     THREE(F, guard) THREE(F, align) \
     THREE(F, most) THREE(F, rest) THREE(F, tile) THREE(F, edges) F(unit_turns) F(shares) \
-    F(as_is[0]) F(as_is[1]) F(block[0]) F(block[1]) F(split) F(capability) F(ptx) F(rank)
+    F(as_is[0]) F(as_is[1]) F(block[0]) F(block[1]) F(unit_parts) F(capability) F(ptx) F(rank)
 #define TABLE_FIELDS(F) F(params) F(rules) F(values) F(stages) F(regions) F(presets)
 #define COUNT_FIELDS(F) \
     F(num_params) F(num_rules) F(num_values) F(num_stages) F(num_regions) F(num_presets)

@@ -9,7 +9,7 @@ const char *const signature_arg_names[KILN_NUM_ARG_CODES] = {
     "LDC", "WORKSPACE", "WORKSPACE_IMAGE", "REGION_0", "REGION_1", "REGION_2", "REGION_3",
     "PACKED_A", "PACKED_A_AT", "PACKED_LDA", "PACKED_B", "PACKED_B_AT", "PACKED_LDB",
     "ALPHA_IMAG", "BETA_IMAG", "CONJ_A", "CONJ_B", "TRIANGLE",
-    "HERMITIAN", "RSA", "CSA", "RSB", "CSB",
+    "HERMITIAN", "RSA", "CSA", "RSB", "CSB", "PARTS",
 };
 
 /* How a kernel's text sees them, unless a list says otherwise. The workspace and its regions have
@@ -32,6 +32,7 @@ static const char *const declarations[KILN_NUM_ARG_CODES] = {
     [KILN_ARG_TRIANGLE] = "int triangle", [KILN_ARG_HERMITIAN] = "int is_hermitian",
     [KILN_ARG_RSA] = "${I} rsa", [KILN_ARG_CSA] = "${I} csa",
     [KILN_ARG_RSB] = "${I} rsb", [KILN_ARG_CSB] = "${I} csb",
+    [KILN_ARG_PARTS] = "int num_parts",
 };
 
 bool signature_parse(const char *args, bool is_whole, struct signature *signature)

@@ -23,6 +23,13 @@
 #define HALVINGS_OF(side) \
     "(" side " <= 2 ? " side " - 1 : " side " == 4 ? 2 : " side " == 8 ? 3 : 4)"
 
+/* The stage that adds up what parts of K have of an element (common/add_parts): so many work-items
+ * for each of so many elements side by side. */
+#define VALUES_ADD \
+    { "ADDERS", "max(1, min(32, min(MAX_ITEMS, MAX_ITEMS_X)))" }, \
+    { "ADDWAYS", "max(1, min(8, min(MAX_ITEMS / ADDERS, MAX_ITEMS_Y)))" }
+#define ADD_LOCAL_BYTES "ADDWAYS > 1 ? ADDERS * ADDWAYS * (1 + COMPLEX) * REAL_BYTES : 0"
+
 /* Rules that several families share. */
 #define RULE_DOUBLE { "REAL_BYTES < 8 || HAS_DOUBLE", "the device has no double precision" }
 /* PoCL keeps what work-items have across a barrier on the stack of a thread, 8 MB as a rule; what

@@ -1,8 +1,8 @@
 /* edges.c: the multiplications that a kernel is verified on.
  *
  * Some are the same for all kernels. The others lie on either side of what the recipe's family
- * states: its tile, what else its kernels go through M, N and K by, and the work-groups that take
- * tiles in turn. Nothing is guessed from how it is launched. */
+ * states: its tile, what else its kernels go through M, N and K by, the work-groups that take tiles
+ * in turn, and those among which K is shared. Nothing is guessed from how it is launched. */
 #include "verify.h"
 
 #include <stdio.h>
@@ -55,10 +55,10 @@ static const struct edge_class classes[] = {
 /* The class without a tile, for a dimension that has no further edge. */
 enum { PLAIN_M = 11, PLAIN_N = 13, PLAIN_K = 17 };
 
-/* Less than a reference takes a second for; the steps of K that are divided among work-groups; of
+/* Less than a reference takes a second for; the steps of K of tiles that take turns; of
  * what K is gone through by, as much as a candidate is checked on before it is timed; and what a
  * deep tile may take. */
-enum { REFERENCE_WORK = 1 << 22, SHARED_STEPS = 6, CHECKED_DEPTH = 1024, DEEP_WORK = 1 << 26 };
+enum { REFERENCE_WORK = 1 << 22, TURN_STEPS = 6, CHECKED_DEPTH = 1024, DEEP_WORK = 1 << 26 };
 
 static size_t round_to(size_t value, size_t unit)
 {
@@ -214,7 +214,7 @@ static void add_blocks(struct collection *all, const char *name, const uint32_t 
     const uint32_t depth = all->recipe->tile[2];
     const size_t rows = num % 3 == 0 ? 3 : num % 2 == 0 ? 2 : 1;
     const size_t extents[3] = { (rows - 1) * block[0] + odd_rest(block[0]),
-        (num / rows - 1) * block[1] + odd_rest(block[1]), SHARED_STEPS * depth + odd_rest(depth) };
+        (num / rows - 1) * block[1] + odd_rest(block[1]), TURN_STEPS * depth + odd_rest(depth) };
     if (num)
         add(all, &(struct edge_class){ name, TILE, TILE, TILE, 0, 0, 1, 0.75, false }, extents);
 }
@@ -265,6 +265,36 @@ static void add_aligned(struct collection *all, const size_t tile[3])
     }
 }
 
+/* K of as many steps as are not shared yet, of one term more, and of so many that there are more parts
+ * than are added up at once (common/add_parts); tiles enough for two parts each, up to two in a row
+ * and a column. */
+static void add_parts(struct collection *all, const struct assembly_edges *edges)
+{
+    const struct kiln_recipe *recipe = all->recipe;
+    const size_t across = edges->room >= 4 ? 1 : 0, down = edges->room >= 8 ? 1 : 0;
+    const size_t m = down * recipe->tile[0] + odd_rest(recipe->tile[0]);
+    const size_t n = across * recipe->tile[1] + odd_rest(recipe->tile[1]);
+    const size_t depth = recipe->tile[2], few = (KILN_SHARED_STEPS - 1) * depth;
+    const struct {
+        const char *name;
+        size_t m, n, k;
+        unsigned pad, offset;
+        double beta;
+    } rows[] = {
+        { "parts-not-yet", m, n, few, 0, 0, 0 },
+        { "parts", m, n, few + 1, 3, 5, 0.75 },
+        { "parts-many", odd_rest(recipe->tile[0]), odd_rest(recipe->tile[1]),
+                45 * depth + odd_rest(depth), 0, 3, 0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const size_t extents[3] = { rows[i].m, rows[i].n, rows[i].k };
+        add(all,
+                &(struct edge_class){ rows[i].name, TILE, TILE, TILE, rows[i].pad, rows[i].offset,
+                        -1.5, rows[i].beta, false },
+                extents);
+    }
+}
+
 enum { ALIGNED_CASES = 4 };
 _Static_assert(sizeof classes / sizeof classes[0] + 4 * ASSEMBLY_MAX_EDGES + 7 + ALIGNED_CASES <=
                        VERIFY_MAX_EDGES,
@@ -292,6 +322,8 @@ unsigned verify_edges(const struct problem *problem, const struct kiln_recipe *r
         add_blocks_aligned(&all, "turn-shared-aligned", edges->block, border > 0 ? border - 1 : 0);
         add_blocks(&all, "turn-nearly-full", edges->block, border);
     }
+    if (edges->room)
+        add_parts(&all, edges);
     add_aligned(&all, tile);
     return all.num;
 }
@@ -319,10 +351,11 @@ static void cut_to(struct verify_case *of, size_t most)
     }
 }
 
-/* The largest part of K, but for those that would take long. */
+/* The largest part of K, but for those that would take long; as much as is shared. */
 static size_t checked_depth(const struct kiln_recipe *recipe, const struct assembly_edges *edges)
 {
-    size_t most = recipe->tile[2];
+    const size_t shared = edges->room ? (size_t) KILN_SHARED_STEPS * recipe->tile[2] : 0;
+    size_t most = shared && shared <= CHECKED_DEPTH ? shared : recipe->tile[2];
     for (unsigned i = 0; i < edges->num[2]; i++)
         if (edges->unit[2][i] > most && edges->unit[2][i] <= CHECKED_DEPTH)
             most = edges->unit[2][i];

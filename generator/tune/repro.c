@@ -196,7 +196,8 @@ static const char body[] =
 "{\n"
 "    const cl_long numbers[] = { [ARG_M] = M, [ARG_N] = N, [ARG_K] = K, [ARG_A_OFFSET] = 0,\n"
 "            [ARG_LDA] = TRANSA ? M : K, [ARG_B_OFFSET] = 0, [ARG_LDB] = TRANSB ? K : N,\n"
-"            [ARG_C_OFFSET] = 0, [ARG_LDC] = N };\n"
+"            [ARG_C_OFFSET] = 0, [ARG_LDC] = N, [ARG_RSA] = TRANSA ? 1 : K,\n"
+"            [ARG_CSA] = TRANSA ? M : 1, [ARG_RSB] = TRANSB ? 1 : N, [ARG_CSB] = TRANSB ? K : 1 };\n"
 "    if (arg >= ARG_REGION_0 && arg <= ARG_REGION_3)\n"
 "        check(clSetKernelArg(kernel, at, sizeof(cl_long), &region_start[arg - ARG_REGION_0]),\n"
 "                \"clSetKernelArg\");\n"
@@ -212,6 +213,8 @@ static const char body[] =
 "        check(clSetKernelArg(kernel, at, sizeof(cl_mem),\n"
 "                &memory[arg == ARG_A ? 0 : arg == ARG_B ? 1 : arg == ARG_C ? 2 : 3]),\n"
 "                \"clSetKernelArg\");\n"
+"    else if (arg == ARG_PARTS)\n"
+"        check(clSetKernelArg(kernel, at, sizeof num_parts, &num_parts), \"clSetKernelArg\");\n"
 "    else if (arg == ARG_ALPHA || arg == ARG_BETA)\n"
 "        set_real(kernel, at, arg == ARG_ALPHA ? 1 : 0);\n"
 "    else\n"
@@ -315,6 +318,7 @@ static bool print_data(struct text *out, const struct kiln_recipe *recipe,
             plan.workspace_bytes ? plan.workspace_bytes : 1);
     text_add(out, "static const cl_long region_start[4] = { %zu, %zu, %zu, %zu };\n",
             plan.region_start[0], plan.region_start[1], plan.region_start[2], plan.region_start[3]);
+    text_add(out, "static const cl_int num_parts = %u;\n", plan.parts);
     print_prepared(out, &plan, shape);
     text_add(out, "static const struct stage stages[] = {\n");
     for (unsigned i = 0; i < recipe->num_stages; i++)

@@ -443,15 +443,16 @@ static void regions_are_there_where_used(void **state)
     (void) state;
     const struct device_facts facts = facts_wide();
     struct assembly assembly;
-    unsigned whole, split;
+    unsigned whole, filled;
     assert_true(assembly_init(&assembly, "regions", &facts));
     add(&assembly, "tiled", false, false, &whole);
-    add(&assembly, "tiled SPLIT=4", false, false, &split);
+    add(&assembly, "tiled FILL=4", false, false, &filled);
     assert_int_equal(assembly.recipes[whole].num_regions, 0);
     assert_int_equal(assembly.recipes[whole].num_stages, 1);
-    assert_int_equal(assembly.recipes[split].num_regions, 1);
-    assert_int_equal(assembly.recipes[split].regions[0].element_bytes, 4 * 4);
-    assert_int_equal(assembly.recipes[split].num_stages, 2);
+    assert_int_equal(assembly.recipes[filled].num_regions, 1);
+    assert_int_equal(assembly.recipes[filled].regions[0].element_bytes, 4);
+    assert_int_equal(assembly.recipes[filled].regions[0].each_part, 1);
+    assert_int_equal(assembly.recipes[filled].num_stages, 2);
     assembly_free(&assembly);
 }
 
@@ -520,11 +521,10 @@ static void check_traits(const struct assembly *assembly, const struct config *c
     assert_memory_equal(&traits.guard, &recipe->guard, sizeof traits.guard);
     assert_memory_equal(traits.tile, recipe->tile, sizeof traits.tile);
     assert_memory_equal(traits.reach, recipe->reach, sizeof traits.reach);
-    assert_int_equal(traits.split, recipe->split);
+    assert_int_equal(traits.unit_parts, recipe->unit_parts);
     assert_int_equal(traits.unit_turns, recipe->unit_turns);
     assert_int_equal(traits.shares, recipe->shares);
     assert_int_equal(traits.as_is, recipe->as_is);
-    assert_true(traits.split >= 1);
 }
 
 static void traits_are_those_of_the_recipe(void **state)
@@ -535,24 +535,27 @@ static void traits_are_those_of_the_recipe(void **state)
     assert_true(for_each_recipe_on(&facts, check_traits) > 0);
 }
 
-/* The stage that multiplies is launched with work-groups for each tile and each part of K, or with
- * those that take tiles in turn, however many tiles there are. */
+/* The stage that multiplies is launched with work-groups for each tile, for each part of K where K is
+ * shared, or with those that take tiles in turn, however many tiles there are. */
 static void check_parts(const struct assembly *assembly, const struct config *config,
         const struct problem *problem)
 {
     const struct kiln_recipe *recipe = &assembly->recipes[0];
     const struct kiln_stage *stage = recipe->stages;
     uint32_t fixed = 1, each_unit = 1;
+    bool each_part = false;
     (void) problem;
     while (stage->prepares)
         stage++;
     for (unsigned d = 0; d < stage->work_dim; d++) {
         fixed *= stage->dim[d] == KILN_DIM_ONE ? stage->tile[d] : 1;
         each_unit *= stage->dim[d] == KILN_DIM_UNITS ? stage->tile[d] : 1;
+        each_part |= stage->dim[d] == KILN_DIM_PARTS;
     }
-    if (fixed != recipe->split || each_unit != (recipe->unit_turns ? recipe->unit_turns : 1))
-        fail_msg("%s: %u work-groups, %u for each unit, split %u, for each unit %u",
-                config->family->name, fixed, each_unit, recipe->split, recipe->unit_turns);
+    if (fixed != 1 || each_unit != (recipe->unit_turns ? recipe->unit_turns : 1) ||
+            each_part != (recipe->unit_parts > 0))
+        fail_msg("%s: %u work-groups, %u for each unit, told %u; parts of K: %u",
+                config->family->name, fixed, each_unit, recipe->unit_turns, recipe->unit_parts);
 }
 
 static void parts_are_what_is_launched(void **state)
@@ -567,17 +570,17 @@ static void parts_and_turns_are_told(void **state)
 {
     const struct {
         const char *config;
-        uint32_t split, unit_turns, shares, as_is;
+        uint32_t unit_parts, unit_turns, shares, as_is;
     } rows[] = {
-        { "direct", 1, 0, 0, 0 },
-        { "tiled", 1, 0, 0, 0 },
-        { "tiled SPLIT=4", 4, 0, 0, 0 },
-        { "tma BM=64 BN=32 WM=32 WN=16", 1, 0, 0, KILN_PREPARED_BOTH },
-        { "tma BM=64 BN=32 WM=32 WN=16 STREAM=1", 1, 1, 1, KILN_PREPARED_BOTH },
-        { "tma BM=64 BN=32 WM=32 WN=16 STREAM=2 SHARED=0", 1, 2, 0, KILN_PREPARED_BOTH },
-        { "async BM=64 BN=32 WN=16", 1, 0, 0, 0 },
-        { "async BM=64 BN=32 WN=16 STREAM=4 COPY=1", 1, 4, 1, KILN_PREPARED_NONE },
-        { "fused TM=4 NV=1 TURNS=4", 1, 4, 0, 0 },
+        { "direct", 0, 0, 0, 0 },
+        { "tiled", 0, 0, 0, 0 },
+        { "tiled FILL=4", 4, 0, 0, 0 },
+        { "tma BM=64 BN=32 WM=32 WN=16", 0, 0, 0, KILN_PREPARED_BOTH },
+        { "tma BM=64 BN=32 WM=32 WN=16 STREAM=1", 0, 1, 1, KILN_PREPARED_BOTH },
+        { "tma BM=64 BN=32 WM=32 WN=16 STREAM=2 SHARED=0", 0, 2, 0, KILN_PREPARED_BOTH },
+        { "async BM=64 BN=32 WN=16", 0, 0, 0, 0 },
+        { "async BM=64 BN=32 WN=16 STREAM=4 COPY=1", 0, 4, 1, KILN_PREPARED_NONE },
+        { "fused TM=4 NV=1 TURNS=4", 0, 4, 0, 0 },
     };
     const struct problem problem = problem_of_pair(precision_find("single"), 1);
     struct device_facts facts;
@@ -591,7 +594,7 @@ static void parts_and_turns_are_told(void **state)
         assert_true(config_parse(rows[i].config, &config, error));
         if (!assemble_traits(&config, &problem, &facts, &recipe, error))
             fail_msg("%s: %s", rows[i].config, error);
-        assert_int_equal(recipe.split, rows[i].split);
+        assert_int_equal(recipe.unit_parts, rows[i].unit_parts);
         assert_int_equal(recipe.unit_turns, rows[i].unit_turns);
         assert_int_equal(recipe.shares, rows[i].shares);
         assert_int_equal(recipe.as_is, rows[i].as_is);

@@ -74,7 +74,7 @@ static void check_recipe(const struct kiln_recipe *a, const struct kiln_recipe *
     assert_memory_equal(&a->guard, &b->guard, sizeof a->guard);
     assert_memory_equal(a->tile, b->tile, sizeof a->tile);
     assert_memory_equal(a->reach, b->reach, sizeof a->reach);
-    assert_int_equal(a->split, b->split);
+    assert_int_equal(a->unit_parts, b->unit_parts);
     assert_int_equal(a->unit_turns, b->unit_turns);
     assert_int_equal(a->shares, b->shares);
     assert_int_equal(a->as_is, b->as_is);
@@ -256,7 +256,7 @@ static void times_come_back(void **state)
     assert_true(assembly_time(&assembly, 3, &times[0]));
     assert_ptr_equal(assembly.recipes[0].time, assembly.recipes[3].time);
     assert_null(assembly.recipes[2].time);
-    assembly.recipes[2].split = 16;
+    assembly.recipes[2].unit_parts = 16;
     assembly.recipes[2].unit_turns = 132;
     assembly.recipes[2].shares = 1;
     assembly.recipes[0].as_is = KILN_PREPARED_BOTH;

@@ -28,7 +28,6 @@ static struct kiln_recipe tiles(void)
         .precision = KILN_ID_SINGLE,
         .tile = { 128, 64, 32 },
         .reach = { 128, 64, 32 },
-        .split = 1,
     };
 }
 

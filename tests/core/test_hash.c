@@ -181,7 +181,7 @@ static const struct place recipe_places[] = {
     PLACE(kiln_recipe, index_bits), PLACE(kiln_recipe, guard.m), PLACE(kiln_recipe, guard.n),
     PLACE(kiln_recipe, guard.k), PLACE(kiln_recipe, guard.a), PLACE(kiln_recipe, guard.b),
     PLACE(kiln_recipe, guard.c), PLACE(kiln_recipe, guard.most), PLACE(kiln_recipe, guard.rest),
-    PLACE(kiln_recipe, tile), PLACE(kiln_recipe, reach), PLACE(kiln_recipe, split),
+    PLACE(kiln_recipe, tile), PLACE(kiln_recipe, reach), PLACE(kiln_recipe, unit_parts),
     PLACE(kiln_recipe, unit_turns),
     PLACE(kiln_recipe, shares), PLACE(kiln_recipe, as_is),
     PLACE(kiln_recipe, program), PLACE(kiln_recipe, num_stages), PLACE(kiln_recipe, num_regions),
@@ -195,7 +195,7 @@ static const struct place stage_places[] = {
 static const struct place args_place[] = { PLACE(kiln_stage, args) };
 static const struct place region_places[] = {
     PLACE(kiln_region, dim), PLACE(kiln_region, round), PLACE(kiln_region, more),
-    PLACE(kiln_region, element_bytes), PLACE(kiln_region, holds),
+    PLACE(kiln_region, element_bytes), PLACE(kiln_region, holds), PLACE(kiln_region, each_part),
 };
 static const struct place program_places[] = {
     PLACE(kiln_program, hash), PLACE(kiln_program, ptx),
@@ -274,7 +274,7 @@ static void no_field_is_elsewhere(void **state)
             4 * sizeof(void *) + 6);
     assert_int_equal(bytes_elsewhere(sizeof(struct kiln_stage), PLACES(stage_places)),
             sizeof(void *) + 3 + KILN_MAX_ARGS);
-    assert_int_equal(bytes_elsewhere(sizeof(struct kiln_region), PLACES(region_places)), 5);
+    assert_int_equal(bytes_elsewhere(sizeof(struct kiln_region), PLACES(region_places)), 4);
 }
 
 static void each_text_of_a_recipe_counts(void **state)

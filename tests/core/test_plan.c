@@ -30,7 +30,6 @@ static struct kiln_recipe one_stage(void)
         .index_bits = 32,
         .tile = { 8, 16, 4 },
         .reach = { 8, 16, 4 },
-        .split = 1,
         .num_stages = 1,
         .stages = &multiply,
     };
@@ -378,6 +377,86 @@ static void units_have_parts_of_regions(void **state)
     assert_int_equal(plan.workspace_bytes, 100 * 4);
 }
 
+/* K is shared where tiles are fewer than work-groups that are to be there, and is deep enough. */
+static void parts_of_k_fill_the_device(void **state)
+{
+    static const struct {
+        size_t m, n, k;
+        uint32_t unit_parts, units, parts;
+    } rows[] = {
+        { 32, 64, 1600, 0, 4, 1 },
+        { 32, 64, 1600, 1, 4, 4 },
+        { 32, 64, 1600, 2, 4, 8 },
+        { 32, 65, 1600, 2, 4, 4 },  /* two tiles */
+        { 32, 129, 1600, 2, 4, 2 }, /* three: 2 are whole parts of 8 work-groups */
+        { 32, 321, 1600, 2, 4, 1 }, /* six */
+        { 32, 64, 369, 3, 4, 6 },   /* 24 steps of 16, 4 a part */
+        { 32, 64, 368, 3, 4, 1 },
+        { 32, 64, 0, 2, 4, 1 },
+        { 0, 64, 1600, 2, 4, 1 },
+        { 32, 64, 1600, 2, 0, 2 },
+        { 32, 64, 16 * 4 * 5000, 65535, UINT32_MAX, 4096 },
+        { SIZE_MAX, SIZE_MAX, SIZE_MAX, 65535, UINT32_MAX, 1 },
+    };
+    (void) state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct kiln_recipe recipe = {
+            .tile = { 32, 64, 16 },
+            .unit_parts = (uint16_t) rows[i].unit_parts,
+        };
+        const struct kiln_product p = dense(rows[i].m, rows[i].n, rows[i].k);
+        if (kiln_num_parts(&recipe, &p, rows[i].units) != rows[i].parts)
+            fail_msg("row %zu: %u parts", i, kiln_num_parts(&recipe, &p, rows[i].units));
+    }
+}
+
+/* Each part has work-groups and a region of its own; where there is one, what adds up is left out,
+ * and there is no region. */
+static void parts_of_k_have_groups_and_regions(void **state)
+{
+    static const struct kiln_stage both[] = {
+        { .entry = "mul",
+                .work_dim = 2,
+                .dim = { KILN_DIM_M, KILN_DIM_PARTS },
+                .tile = { 32, 1 },
+                .local = { 8, 1 } },
+        { .entry = "add",
+                .work_dim = 1,
+                .dim = { KILN_DIM_M },
+                .tile = { 8 },
+                .local = { 8 },
+                .adds = 1 },
+    };
+    static const struct kiln_region region = { .dim = { KILN_DIM_M, KILN_DIM_N },
+        .round = { 32, 1 },
+        .element_bytes = 4,
+        .each_part = 1 };
+    const struct kiln_recipe recipe = { .name = "parts",
+        .index_bits = 32,
+        .tile = { 32, 64, 16 },
+        .reach = { 32, 64, 16 },
+        .unit_parts = 1,
+        .num_stages = 2,
+        .stages = both,
+        .num_regions = 1,
+        .regions = &region };
+    const struct kiln_product p = dense(17, 60, 1000);
+    struct kiln_plan plan;
+    (void) state;
+    assert_true(kiln_plan_make(&recipe, &p, &at_start, 3, &plan));
+    assert_int_equal(plan.parts, 3);
+    assert_int_equal(plan.groups[0][0], 1);
+    assert_int_equal(plan.groups[0][1], 3);
+    assert_int_equal(plan.groups[1][0], 3);
+    assert_false(kiln_stage_is_empty(&plan, 1));
+    assert_int_equal(plan.workspace_bytes, 3 * 32 * 60 * 4);
+    assert_true(kiln_plan_make(&recipe, &p, &at_start, 1, &plan));
+    assert_int_equal(plan.parts, 1);
+    assert_int_equal(plan.groups[0][1], 1);
+    assert_true(kiln_stage_is_empty(&plan, 1));
+    assert_int_equal(plan.workspace_bytes, 0);
+}
+
 static void whole_turns_are_not_shared(void **state)
 {
     static const struct {
@@ -703,6 +782,8 @@ int main(void)
         cmocka_unit_test(grids_cover_the_extents),
         cmocka_unit_test(units_have_groups),
         cmocka_unit_test(units_have_parts_of_regions),
+        cmocka_unit_test(parts_of_k_fill_the_device),
+        cmocka_unit_test(parts_of_k_have_groups_and_regions),
         cmocka_unit_test(whole_turns_are_not_shared),
         cmocka_unit_test(without_k_the_last_stage_alone_runs),
         cmocka_unit_test(grids_that_overflow_are_none),

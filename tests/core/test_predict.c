@@ -24,7 +24,6 @@ static struct kiln_recipe tiles(void)
         .index_bits = 32,
         .tile = { 32, 64, 16 },
         .reach = { 32, 64, 16 },
-        .split = 1,
     };
 }
 
@@ -71,17 +70,25 @@ static void rounds_are_whole(void **state)
 static void parts_of_k_are_groups(void **state)
 {
     struct kiln_recipe recipe = tiles();
-    const struct kiln_product product = dense(64, 64, 100);
+    const struct kiln_product product = dense(64, 64, 390), flat = dense(64, 64, 100);
     uint64_t terms[KILN_NUM_TERMS];
     (void) state;
-    recipe.split = 4;
+    recipe.unit_parts = 3;
     kiln_time_terms(&recipe, &product, 3, terms);
-    CHECK(terms, DEPTH, 2);  /* 7 steps in 4 parts */
+    CHECK(terms, DEPTH, 7);  /* 25 steps in 4 parts */
     CHECK(terms, ROUNDS, 3); /* 2 tiles in 4 parts, on 3 units */
-    CHECK(terms, STEPS, 3 * 2);
+    CHECK(terms, STEPS, 3 * 7);
     CHECK(terms, PAIRED_ROUNDS, 4);
-    CHECK(terms, PAIRED_STEPS, 4 * 2);
-    CHECK(terms, EVEN, EVENLY(8 * 2, 3));
+    CHECK(terms, PAIRED_STEPS, 4 * 7);
+    CHECK(terms, EVEN, EVENLY(8 * 7, 3));
+    CHECK(terms, COPIES, 1); /* the launch that adds up */
+    CHECK(terms, SHARED, EVENLY(2 * 32 * 64, 3));
+    CHECK(terms, KEPT, EVENLY(8 * 32 * 64, 3));
+    kiln_time_terms(&recipe, &flat, 3, terms);
+    CHECK(terms, DEPTH, 7); /* too few to be shared */
+    CHECK(terms, COPIES, 0);
+    CHECK(terms, SHARED, 0);
+    CHECK(terms, KEPT, 0);
 }
 
 /* Those that take tiles in turn share the steps of what makes no whole turn, or nothing. */
@@ -301,7 +308,6 @@ static void counts_grow_with_the_extents(void **state)
             *extents[d] = (size_t) (random_next(&random) >> (1 + random_next(&random) % 63));
             recipe.tile[d] = 1 + random_next(&random) % 300;
         }
-        recipe.split = 1 + random_next(&random) % 9;
         recipe.unit_turns = i % 3 ? 1 + random_next(&random) % 8 : 0;
         recipe.shares = i % 3 == 2;
         const uint32_t units = 1 + random_next(&random) % 200;
@@ -314,6 +320,36 @@ static void counts_grow_with_the_extents(void **state)
         for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
             assert_true(of_small[t] <= of_large[t] || t == KILN_TERM_SHARED || t == KILN_TERM_KEPT);
     }
+}
+
+/* Parts of K take part of the depth each, and none is too large to count. */
+static void parts_cover_the_depth(void **state)
+{
+    uint64_t random = 11;
+    unsigned num_shared = 0;
+    (void) state;
+    for (int i = 0; i < 20000; i++) {
+        struct kiln_recipe recipe = tiles();
+        struct kiln_product product = dense(1, 1, 1);
+        uint64_t terms[KILN_NUM_TERMS];
+        size_t *const extents[] = { &product.m, &product.n, &product.k };
+        for (int d = 0; d < 3; d++) {
+            *extents[d] = (size_t) (random_next(&random) >> (1 + random_next(&random) % 63));
+            recipe.tile[d] = 1 + random_next(&random) % 300;
+        }
+        recipe.unit_parts = (uint16_t) (1 + random_next(&random) % 9);
+        const uint32_t units = (uint32_t) (1 + random_next(&random) % 200);
+        const uint64_t parts = kiln_num_parts(&recipe, &product, units);
+        const uint64_t steps = kiln_parts(product.k, recipe.tile[2]);
+        kiln_time_terms(&recipe, &product, units, terms);
+        for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
+            assert_true(terms[t] <= KILN_TIME_MAX);
+        if (steps < KILN_TIME_MAX)
+            assert_true(terms[KILN_TERM_DEPTH] == kiln_parts(steps, parts));
+        assert_true((terms[KILN_TERM_KEPT] > 0) == (parts > 1));
+        num_shared += parts > 1;
+    }
+    assert_true(num_shared > 500);
 }
 
 /* ---- The sum ---- */
@@ -471,6 +507,7 @@ int main(void)
         cmocka_unit_test(without_k_the_call_counts),
         cmocka_unit_test(counts_stop_at_the_most),
         cmocka_unit_test(counts_grow_with_the_extents),
+        cmocka_unit_test(parts_cover_the_depth),
         cmocka_unit_test(the_sum_is_exact),
         cmocka_unit_test(sums_worked_out_by_hand),
         cmocka_unit_test(times_stop_at_the_most),

@@ -31,7 +31,6 @@ static void clay_make(struct clay *clay, unsigned num)
             .index_bits = 32,
             .tile = { 8, 8, 8 },
             .reach = { 8, 8, 8 },
-            .split = 1,
             .time = &clay->times[i],
         };
     for (unsigned i = 0; i < 4; i++)

@@ -8,7 +8,7 @@
 
 /* Of a recipe; of a binary. */
 #define SINGLE .precision = KILN_SINGLE, .index_bits = 32, .tile = { 1, 1, 1 }, \
-               .reach = { 1, 1, 1 }, .split = 1
+               .reach = { 1, 1, 1 }
 #define BINARY(bytes, num) \
     .data = (bytes), .size = (num), .data_hash = kiln_hash(KILN_HASH_BEGIN, bytes, num)
 

@@ -21,24 +21,30 @@ static void put(float x, float alpha, float beta, __global half *p)
 // Y is stored K x S.
 // A work-group of 4 work-items along L and 2 along K has 8 x 4 of C.
 // It brings the part of Y for 64 values of k into local memory, and goes through them.
-// 2 work-groups share K; what each has goes to the workspace.
+// Work-groups along axis 2 share K; where there are several, what each has goes to the workspace.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
-void kiln_hgemm_thin_multiply(int L, int S, int K,
+void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
         __global const half *restrict X, int x_offset, int ldx,
         __global const half *restrict Y, int y_offset, int y_row, int y_step,
-        __global float *restrict parts, long parts_at)
+        __global float *restrict parts, long parts_at,
+        __global half *restrict C, int c_offset, int ldc)
 {
     // A part of Y; at the end the sums.
     __local float kept[256] __attribute__((aligned(8)));
     const int along_k = get_local_id(1), along_l = get_local_id(0);
     const int l = (int) get_group_id(0) * 8 + along_l * 2;
     const int s = (int) get_group_id(1) * 4;
-    const int share = (K / 8 + 1) * 4;
-    const int from = min((int) get_group_id(2) * share, K), to = min(from + share, K);
+    // A part of K has whole steps of 4, as many as another or one more.
+    const int steps = K / 4 + (K % 4 != 0);
+    const int own_part = get_group_id(2), num_parts = get_num_groups(2);
+    const int each = steps / num_parts, longer = steps % num_parts;
+    const int from = (own_part * each + min(own_part, longer)) * 4;
+    const int to = min(from + (each + (own_part < longer)) * 4, K);
     X += x_offset;
     Y += y_offset;
     const int item = get_local_id(1) * 4 + get_local_id(0);
-    parts += parts_at * 2 + (long) get_group_id(2) * S * L;
+    parts += parts_at + (long) own_part * S * L;
+    C += c_offset;
 
     // A work-item's columns of X are side by side where that makes aligned vectors; else they are
     // 4 apart, so that those of all are side by side. Columns past the end repeat the last one.
@@ -118,24 +124,36 @@ void kiln_hgemm_thin_multiply(int L, int S, int K,
         for (int k = 1; k < 2; k++)
             sum += sums[k * 5];
         const int short_at = s + j;
-        if (at < L && short_at < S)
-            parts[short_at * L + at] = sum;
+        if (at < L && short_at < S) {
+            if (num_parts > 1)
+                parts[short_at * L + at] = sum;
+            else
+                put(sum, alpha, beta, C + at * ldc + short_at);
+        }
     }
 }
-// C = alpha sum + beta C: adds up what 2 work-groups have of each element, in their order.
-__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
-void kiln_hgemm_thin_add(int L, int S, float alpha, float beta,
+// C = alpha sum + beta C: adds up what each part of K has of an element, always in the same order.
+__kernel __attribute__((reqd_work_group_size(32, 2, 1)))
+void kiln_hgemm_thin_add(int L, int S, float alpha, float beta, int num_parts,
         __global const float *restrict parts, long parts_at,
         __global half *restrict C, int c_offset, int ldc)
 {
     const int l = get_global_id(0), s = get_group_id(1);
-    if (l >= L)
+    const long size = (long) S * L;
+    __global const float *first = parts + parts_at + (long) s * L + min(l, L - 1);
+    float sum = 0;
+    // 2 work-items take every 2-th part each, and one of them adds up what they have.
+    __local float sums[2][32];
+    const int way = get_local_id(1), adder = get_local_id(0);
+    #pragma unroll 4
+    for (int p = way; p < num_parts; p += 2)
+        sum += first[p * size];
+    sums[way][adder] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (way > 0)
         return;
-    parts += parts_at * 2 + (long) s * L + l;
-    C += c_offset;
-    const float p0 = parts[0 * (long) S * L];
-    const float p1 = parts[1 * (long) S * L];
-    const float sum = p0 + p1;
-    __global half *c = C + l * ldc + s;
-    put(sum, alpha, beta, c);
+    for (int i = 1; i < 2; i++)
+        sum += sums[i][adder];
+    if (l < L)
+        put(sum, alpha, beta, C + c_offset + l * ldc + s);
 }

@@ -43,24 +43,31 @@ static double2 load_row(__global const double2 *p)
 // X is stored L x K: each of its rows is multiplied by Y to a sum.
 // Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 2 work-items along L and 4 along K has 4 x 1 of C.
-// 2 work-groups share K; what each has goes to the workspace.
+// Work-groups along axis 2 share K; where there are several, what each has goes to the workspace.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
-void kiln_zgemm_thin_multiply(long L, long S, long K, int conj_a, int conj_b,
+void kiln_zgemm_thin_multiply(long L, long S, long K, double alpha, double alpha_imag, double beta,
+        double beta_imag, int conj_a, int conj_b,
         __global const double2 *restrict X, long x_offset, long ldx,
         __global const double2 *restrict Y, long y_offset, long y_row, long y_step,
-        __global double2 *restrict parts, long parts_at)
+        __global double2 *restrict parts, long parts_at,
+        __global double2 *restrict C, long c_offset, long ldc)
 {
     __local double2 part[2][8];
     const int along_k = get_local_id(0), along_l = get_local_id(1);
     const long l = (long) get_group_id(0) * 4 + along_l * 2;
     const long s = (long) get_group_id(1);
-    const long share = (K / 8 + 1) * 4;
-    const long from = min((long) get_group_id(2) * share, K), to = min(from + share, K);
+    // A part of K has whole steps of 4, as many as another or one more.
+    const long steps = K / 4 + (K % 4 != 0);
+    const long own_part = get_group_id(2), num_parts = get_num_groups(2);
+    const long each = steps / num_parts, longer = steps % num_parts;
+    const long from = (own_part * each + min(own_part, longer)) * 4;
+    const long to = min(from + (each + (own_part < longer)) * 4, K);
     X += x_offset;
     // conj(x) y is the conjugate of x conj(y): until C is stored, only Y is conjugated.
     const double sign = conj_a == conj_b ? 1 : -1;
     __global const double2 *y0 = Y + y_offset + min(s, S - 1) * y_row;
-    parts += parts_at * 2 + (long) get_group_id(2) * S * L;
+    parts += parts_at + (long) own_part * S * L;
+    C += c_offset;
 
     // Rows past the end repeat the last one; what is computed from them is not stored.
     __global const double2 *x0 = X + min(l, L - 1) * ldx;
@@ -88,25 +95,38 @@ void kiln_zgemm_thin_multiply(long L, long S, long K, int conj_a, int conj_b,
     if (along_k == 0 && s < S) {
         const double2 sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
-            if (first + i >= begin && first + i < L)
-                parts[s * L + first + i] = sums[i];
+            if (first + i >= begin && first + i < L) {
+                if (num_parts > 1)
+                    parts[s * L + first + i] = sums[i];
+                else
+                    put(sums[i], conj_a, alpha, alpha_imag, beta, beta_imag,
+                            C + (first + i) * ldc + s);
+            }
     }
 }
-// C = alpha sum + beta C: adds up what 2 work-groups have of each element, in their order.
-__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+// C = alpha sum + beta C: adds up what each part of K has of an element, always in the same order.
+__kernel __attribute__((reqd_work_group_size(32, 2, 1)))
 void kiln_zgemm_thin_add(long L, long S, double alpha, double alpha_imag, double beta,
-        double beta_imag, int conj_a, int conj_b,
+        double beta_imag, int conj_a, int conj_b, int num_parts,
         __global const double2 *restrict parts, long parts_at,
         __global double2 *restrict C, long c_offset, long ldc)
 {
     const long l = get_global_id(0), s = get_group_id(1);
-    if (l >= L)
+    const long size = (long) S * L;
+    __global const double2 *first = parts + parts_at + (long) s * L + min(l, L - 1);
+    double2 sum = 0;
+    // 2 work-items take every 2-th part each, and one of them adds up what they have.
+    __local double2 sums[2][32];
+    const int way = get_local_id(1), adder = get_local_id(0);
+    #pragma unroll 4
+    for (int p = way; p < num_parts; p += 2)
+        sum += first[p * size];
+    sums[way][adder] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (way > 0)
         return;
-    parts += parts_at * 2 + (long) s * L + l;
-    C += c_offset;
-    const double2 p0 = parts[0 * (long) S * L];
-    const double2 p1 = parts[1 * (long) S * L];
-    const double2 sum = p0 + p1;
-    __global double2 *c = C + l * ldc + s;
-    put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, c);
+    for (int i = 1; i < 2; i++)
+        sum += sums[i][adder];
+    if (l < L)
+        put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + c_offset + l * ldc + s);
 }

@@ -363,10 +363,10 @@ static bool is_small(const struct kiln_recipe *recipe, size_t most)
     return ok;
 }
 
-/* Do work-groups cover M, N or K? Others are as many whatever the shape. */
+/* Do work-groups cover M, N or K? Others are as many whatever the shape, and parts of K are few. */
 static bool is_of_extent(unsigned dim)
 {
-    return dim != KILN_DIM_ONE && dim != KILN_DIM_UNITS;
+    return dim != KILN_DIM_ONE && dim != KILN_DIM_UNITS && dim != KILN_DIM_PARTS;
 }
 
 static size_t count_items(const struct kiln_recipe *recipe, size_t extent)

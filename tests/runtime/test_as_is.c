@@ -84,7 +84,6 @@ static struct kiln_gemm begin(struct fixture *f, unsigned rest)
         .index_bits = 32,
         .tile = { M, UNIT, UNIT },
         .reach = { M, UNIT, UNIT },
-        .split = 1,
         .unit_turns = 1,
         .shares = 1,
         .as_is = KILN_PREPARED_BOTH,

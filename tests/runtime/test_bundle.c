@@ -20,7 +20,7 @@ enum { TEXT_BYTES = 512 };
     {.entry = name, .work_dim = 2, .dim = {KILN_DIM_N, KILN_DIM_M}, .tile = {16, 16},             \
      .local = {16, 16}, .num_args = NUM_PLAIN_ARGS, .args = {PLAIN_ARGS}}
 
-#define PLAIN_TILE .tile = { 16, 16, 1 }, .reach = { 16, 16, 1 }, .split = 1
+#define PLAIN_TILE .tile = { 16, 16, 1 }, .reach = { 16, 16, 1 }
 
 /* Of one kernel each. Their last newline is the one that ends a line. */
 static const char texts[][TEXT_BYTES] = {
@@ -169,20 +169,20 @@ const struct kiln_recipe tuned_recipes[NUM_TUNED] = {
         .name = "tuned_aligned", .precision = KILN_SINGLE, .index_bits = 32,
             .program = PROGRAM_ALIGNED,
         .guard = {.m = 8, .n = 8, .k = 4, .a = 4, .b = 4, .c = 4},
-        .tile = {32, 64, 1}, .reach = {32, 64, 1}, .split = 1,
+        .tile = {32, 64, 1}, .reach = {32, 64, 1},
         .num_stages = 1, .stages = aligned_stages,
     },
     [TUNED_PACKED] = {
         .time = &packed_time,
         .name = "tuned_packed", .precision = KILN_SINGLE, .index_bits = 32,
             .program = PROGRAM_PACKED,
-        .tile = {32, 64, 1}, .reach = {32, 64, 4}, .split = 1,
+        .tile = {32, 64, 1}, .reach = {32, 64, 4},
         .num_stages = 3, .stages = packed_stages, .num_regions = 2, .regions = packed_regions,
     },
     [TUNED_PACKED_64] = {
         .time = &packed_64_time,
         .name = "tuned_packed_64", .precision = KILN_SINGLE, .index_bits = 64,
-        .program = PROGRAM_PACKED_64, .tile = {32, 64, 1}, .reach = {32, 64, 1}, .split = 1,
+        .program = PROGRAM_PACKED_64, .tile = {32, 64, 1}, .reach = {32, 64, 1},
         .num_stages = 2, .stages = packed_64_stages,
         .num_regions = 1, .regions = packed_64_regions,
     },

@@ -67,7 +67,7 @@ static const struct kiln_stage stages[] = {
 static const struct kiln_recipe recipe = {
     .name = "packs", .precision = KILN_SINGLE, .index_bits = 32, .num_stages = 2,
     .stages = stages, .num_regions = 1, .regions = &region, .tile = {1, 1, 1},
-    .reach = {1, 1, 1}, .split = 1,
+    .reach = {1, 1, 1},
 };
 
 static const struct kiln_bundle bundle = {

@@ -76,7 +76,8 @@ struct clay {
     uint16_t symbols[3];
     struct kiln_binary binary;
     struct kiln_program program;
-    struct kiln_stage stages[2];       /* the first prepares A, the second multiplies */
+    struct kiln_stage stages[3];       /* the first prepares A, the second multiplies; the third is
+                                          there for those that add up */
     struct kiln_region regions[2];     /* the second holds A */
     struct kiln_recipe recipe;
     struct kiln_time time;
@@ -117,6 +118,13 @@ static void clay_make(struct clay *c)
         .local = { 1 },
         .num_args = 4,
         .args = { KILN_ARG_REGION_0, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_B } };
+    c->stages[2] = (struct kiln_stage){ .entry = "add",
+        .work_dim = 1,
+        .dim = { KILN_DIM_M },
+        .tile = { 1 },
+        .local = { 1 },
+        .num_args = 2,
+        .args = { KILN_ARG_REGION_0, KILN_ARG_PARTS } };
     for (int i = 0; i < 2; i++) {
         c->regions[i] = (struct kiln_region){ .dim = { KILN_DIM_M, KILN_DIM_K },
             .round = { 1, 1 },
@@ -132,7 +140,6 @@ static void clay_make(struct clay *c)
         .regions = c->regions,
         .tile = { 1, 1, 1 },
         .reach = { 1, 1, 1 },
-        .split = 1,
         .time = &c->time };
     c->pin = (struct kiln_pin){ KILN_SINGLE, 1, 1, 1,
         { 0, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } };
@@ -258,7 +265,7 @@ static void spoil_recipe(struct clay *c, int fault)
     c->recipe.transb = fault == 3 ? 2 : 0;
     c->recipe.index_bits = fault == 4 ? 0 : c->recipe.index_bits;
     c->recipe.program = fault == 5 ? 1 : 0;
-    c->recipe.num_stages = fault == 6 ? 0 : c->recipe.num_stages;
+    c->recipe.num_stages = fault == 6 ? 0 : fault == 25 || fault == 35 ? 3 : 2;
     c->recipe.stages = fault == 7 ? NULL : c->recipe.stages;
     c->recipe.regions = fault == 8 ? NULL : c->recipe.regions;
     struct kiln_region *region = &c->regions[0];
@@ -269,12 +276,19 @@ static void spoil_recipe(struct clay *c, int fault)
         c->recipe.tile[i] = fault == 12 + i ? 0 : fault == 15 + i ? 2 : 1;
         c->recipe.reach[i] = fault == 18 + i ? 0 : 1;
     }
-    c->stages[1].tile[0] = fault == 21 ? 2 : 1; /* beyond the reach */
-    c->recipe.split = fault == 22 ? 0 : 1;
-    c->recipe.shares = fault == 23 || fault >= 29 ? 1 : fault == 24 ? 2 : 0;
-    c->recipe.unit_turns = fault == 24 || fault >= 29;
-    c->stages[1].adds = fault == 25 || fault == 29;
+    c->stages[0].dim[0] = fault == 39 ? KILN_DIM_PARTS : KILN_DIM_M;
+    c->stages[1].dim[0] = fault == 37 || fault == 40 ? KILN_DIM_PARTS : KILN_DIM_M;
+    c->stages[1].tile[0] = fault == 21 || fault == 37 ? 2 : 1; /* beyond the reach; of parts */
+    c->regions[0].dim[0] = fault == 38 ? KILN_DIM_PARTS : KILN_DIM_M;
+    c->recipe.index_bits = fault == 38 ? 64 : c->recipe.index_bits;
+    c->recipe.unit_parts = fault == 22 || (fault >= 32 && fault < 40 && fault != 36);
+    c->recipe.shares = fault == 23 || (fault >= 29 && fault < 32) ? 1 : fault == 24 ? 2 : 0;
+    c->recipe.unit_turns = fault == 22 || fault == 24 || (fault >= 29 && fault < 32);
+    c->stages[1].adds = fault == 29 || fault == 34;
+    c->stages[2].adds = fault == 25 ? 1 : fault == 35 ? 2 : 0;
     c->stages[0].adds = fault == 30; /* it prepares */
+    c->regions[0].each_part = fault == 32 ? 2 : fault == 36;
+    c->regions[1].each_part = fault == 33; /* it holds an operand */
     c->recipe.as_is = fault == 26 ? KILN_PREPARED_B
                     : fault == 27 ? KILN_PREPARED_A
                     : fault == 28 ? KILN_PREPARED_BOTH + 1
@@ -319,7 +333,7 @@ static void each_fault_makes_a_bundle_unsound(void **state)
         void (*spoil)(struct clay *c, int fault);
         int num_faults;
     } parts[] = { { spoil_pool, 12 }, { spoil_program, 4 }, { spoil_stage, 10 },
-        { spoil_preparation, 25 }, { spoil_recipe, 32 }, { spoil_time, 8 * KILN_NUM_TERMS },
+        { spoil_preparation, 25 }, { spoil_recipe, 41 }, { spoil_time, 8 * KILN_NUM_TERMS },
         { spoil_pin, 6 }, { spoil_bundle, 6 } };
     struct clay c;
     (void) state;
@@ -334,6 +348,19 @@ static void each_fault_makes_a_bundle_unsound(void **state)
             }
         }
     }
+}
+
+static void parts_of_k_are_sound(void **state)
+{
+    struct clay c;
+    (void) state;
+    clay_make(&c);
+    c.recipe.unit_parts = 4;
+    c.recipe.num_stages = 3;
+    c.stages[1].dim[0] = KILN_DIM_PARTS;
+    c.stages[2].adds = 1;
+    c.regions[0].each_part = 1;
+    assert_true(kiln_bundle_is_sound(&c.bundle));
 }
 
 static void each_fault_of_a_text_is_seen(void **state)
@@ -524,6 +551,7 @@ int main(void)
         cmocka_unit_test(globs_match),
         cmocka_unit_test(every_fact_of_a_match_counts),
         cmocka_unit_test(each_fault_makes_a_bundle_unsound),
+        cmocka_unit_test(parts_of_k_are_sound),
         cmocka_unit_test(each_fault_of_a_text_is_seen),
         cmocka_unit_test(no_bit_of_a_pool_leads_astray),
         cmocka_unit_test(pairs_lie_as_deep_as_a_reader_waits),

@@ -76,7 +76,6 @@ static inline void add_recipe(struct world *w, unsigned number)
         .guard.n = number ? 1 : 64,
         .tile = { 1, 1, 1 },
         .reach = { 1, 1, 1 },
-        .split = 1,
         .program = number,
         .num_stages = 1,
         .stages = &w->stages[number],

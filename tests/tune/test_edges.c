@@ -133,6 +133,34 @@ static void check_turns(const struct edge_case *cases, unsigned num,
     assert_true(!recipe->shares || (shared && full));
 }
 
+static uint32_t parts_of(const struct kiln_recipe *recipe, const struct assembly_edges *edges,
+        const struct verify_case *of)
+{
+    const struct kiln_product product = kiln_product_dense(recipe->precision,
+            (size_t) of->problem.precision->element_bytes, of->problem.transa, of->problem.transb,
+            of->m, of->n, of->alpha != 0 ? of->k : 0);
+    return kiln_num_parts(recipe, &product, edges->room / recipe->unit_parts);
+}
+
+/* Where K is shared: just so and just not; several tiles, alpha and beta, padded rows and offsets;
+ * and many parts of one tile, as far as the device has room for them. */
+static void check_parts(const struct edge_case *cases, unsigned num,
+        const struct kiln_recipe *recipe, const struct assembly_edges *edges)
+{
+    const size_t border = (size_t) (KILN_SHARED_STEPS - 1) * recipe->tile[2];
+    bool not_yet = false, shared = false, several = edges->room < 4, many = edges->room < 9;
+    for (unsigned i = 0; edges->room && i < num; i++) {
+        const struct verify_case *of = &cases[i].of;
+        const uint32_t parts = parts_of(recipe, edges, of);
+        const bool is_placed = of->pad_c > 0 && of->offset_c > 0 && of->alpha != 1;
+        not_yet = not_yet || (parts == 1 && of->k == border);
+        shared = shared || (parts > 1 && of->k == border + 1 && is_placed && of->beta != 0);
+        several = several || (parts > 1 && (of->m > recipe->tile[0] || of->n > recipe->tile[1]));
+        many = many || parts > 8;
+    }
+    assert_true(!edges->room || (not_yet && shared && several && many));
+}
+
 static bool is_aligned(size_t ld, size_t offset, size_t element_bytes)
 {
     return (ld | offset) * element_bytes % KILN_ALIGNED_BYTES == 0;
@@ -185,6 +213,7 @@ static void check_recipe(const struct problem *problem, const struct kiln_recipe
     check_several(cases, num, recipe);
     check_edges(cases, num, recipe, edges);
     check_turns(cases, num, recipe, edges);
+    check_parts(cases, num, recipe, edges);
     check_aligned(cases, num, recipe);
 }
 

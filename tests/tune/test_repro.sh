@@ -16,9 +16,10 @@ cd "$scratch"
     exit 1
 }
 
-# check PRECISION TRANSPOSES CONFIG
+# check PRECISION TRANSPOSES CONFIG [SHAPE]
 check() {
-    "$kiln_tune" repro --precision "$1" --transpose "$2" --shape 50x45x37 --stem found "$3" >/dev/null
+    "$kiln_tune" repro --precision "$1" --transpose "$2" --shape "${4:-50x45x37}" --stem found \
+        "$3" >/dev/null
     $cc -std=c11 -Wall -Wextra -Werror found.c -o found -lOpenCL -lm
     ./found >output || { cat output >&2; echo "FAILED: $1 $2 $3" >&2; exit 1; }
     tail -1 output | grep -qx ok
@@ -30,6 +31,10 @@ for precision in half single; do
     done
 done
 check single nn 'tiled WGM=4 WGN=4 KT=4'
+for pair in nn tt; do # K is shared
+    check single $pair 'tiled WGM=4 WGN=4 KT=4 FILL=8' 30x29x203
+    check double $pair 'thin SIDE=1 SHORT=2 VEC=2 ROWS=2 KITEMS=4 INDEX=64 FILL=8' 50x2x403
+done
 check single tn 'direct'
 
 # A term too few.

@@ -140,8 +140,7 @@ static void fixture_open_problem(struct fixture *fixture, const char *name,
         .num_stages = 1,
         .stages = multiply,
         .tile = { 4, 16, 1 },
-        .reach = { 4, 16, 1 },
-        .split = 1 };
+        .reach = { 4, 16, 1 } };
     fixture->bundle = (struct kiln_bundle){ .format = KILN_BUNDLE_FORMAT,
         .name = "test",
         .provenance = "",

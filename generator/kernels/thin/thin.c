@@ -18,7 +18,9 @@ static const struct family_param params[] = {
       "work-items of a work-group along the long side (YDEPTH: across the rows of X)", NULL },
     { "KITEMS", "1 4 16 32 64 128", 1,
       "work-items of a work-group along K (YDEPTH: along the rows of X)", NULL },
-    { "KSPLIT", "1 2 4 8 16", 1, "work-groups that share K", NULL },
+    { "FILL", "0 1 2 4 8", 0,
+      "work-groups for each compute unit, for which K is shared where L is short; 0: it is not",
+      "CUTLASS split-K" },
     { "ALIGN", "0 1", 0, "whether aligned vectors of X have a loop of their own", NULL },
     { "INDEX", "32 64", 64, "bits of an index", NULL },
     { "YDEPTH", "0 64 256 512", 0,
@@ -45,7 +47,7 @@ static const struct family_value values[] = {
     { "SUMPITCH", "ITEMSK * (ITEMSL + 1)" },
     { "KEPT", "max(YPITCH * (DOTS ? SHORT : YDEPTH), ATONCE * TL * SUMPITCH)" },
     { "LOCAL", "YDEPTH ? KEPT * REAL_BYTES : PARTBYTES" },
-    { "ADDERS", "min(64, min(MAX_ITEMS, MAX_ITEMS_X))" },
+    VALUES_ADD,
 };
 
 static const struct family_rule rules[] = {
@@ -84,15 +86,15 @@ static const struct family_rule rules[] = {
 #define PARTS(qualifier) \
     "WORKSPACE as __global " qualifier "${TC} *restrict parts; REGION_0 as long parts_at; "
 #define STAGES(when, extents, names, factors, conj, matrices) \
-    { "multiply", "KSPLIT == 1 && " when, "thin/thin.cl.in", NULL, \
+    { "multiply", "!FILL && " when, "thin/thin.cl.in", NULL, \
       extents " ONE", "BLKL; SHORT; 1", "LANES; LINES; 1", "LOCAL", \
       names "K " factors conj matrices "C C_OFFSET LDC" }, \
-    { "multiply", "KSPLIT > 1 && " when, "thin/thin.cl.in", NULL, \
-      extents " ONE", "BLKL; SHORT; KSPLIT", "LANES; LINES; 1", "LOCAL", \
-      names "K " conj matrices PARTS("") }, \
-    { "add", "KSPLIT > 1 && " when, "thin/add.cl.in", NULL, \
-      extents, "ADDERS; 1", "ADDERS; 1", NULL, \
-      names factors conj PARTS("const ") "C C_OFFSET LDC" }
+    { "multiply", "FILL && " when, "thin/thin.cl.in", NULL, \
+      extents " PARTS", "BLKL; SHORT; 1", "LANES; LINES; 1", "LOCAL", \
+      names "K " factors conj matrices PARTS("") "C C_OFFSET LDC" }, \
+    { "add", "FILL && " when, "thin/add.cl.in", NULL, \
+      extents, "ADDERS; 1", "ADDERS; ADDWAYS", ADD_LOCAL_BYTES, \
+      names factors conj "PARTS " PARTS("const ") "C C_OFFSET LDC", NULL, 1 }
 #define ROW_STAGES(when, ...) \
     STAGES(when " && !SIDE", "N M", LONG_AND_SHORT("N", "M"), __VA_ARGS__, \
            LONG_OPERAND(B) SHORT_OPERAND(A, "RSA", "CSA"))
@@ -109,9 +111,9 @@ static const struct family_stage stages[] = {
     COLUMN_STAGES("COMPLEX", COMPLEX_SCALARS, "CONJ_A CONJ_B "),
 };
 
-/* Of each element of C, what the work-groups that share K have of it. */
+/* C, as each part of K has it. */
 static const struct family_region regions[] = {
-    { "KSPLIT > 1", "M N", "1; 1", "KSPLIT * REALS * REAL_BYTES" },
+    { "FILL", "M N", "1; 1", "REALS * REAL_BYTES", .each_part = 1 },
 };
 
 static const struct family_preset presets[] = {
@@ -137,13 +139,13 @@ static const struct family_preset presets[] = {
     { "row-gpu-wide-half", "thin SIDE=0 VEC=4 ROWS=8 LITEMS=8 KITEMS=128 ALIGN=1 INDEX=32", NULL,
       FOR_PRECISION('h') },
     { "row-gpu-deep",
-      "thin SIDE=0 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=16 ALIGN=1 INDEX=32", NULL,
+      "thin SIDE=0 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 FILL=4 ALIGN=1 INDEX=32", NULL,
       NO_FIGURE },
     { "row-gpu-deep-double",
-      "thin SIDE=0 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=16 ALIGN=1 INDEX=32", NULL,
+      "thin SIDE=0 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 FILL=4 ALIGN=1 INDEX=32", NULL,
       FOR_PRECISION('d') },
     { "row-gpu-deep-half",
-      "thin SIDE=0 VEC=8 ROWS=1 LITEMS=4 KITEMS=64 KSPLIT=16 ALIGN=1 INDEX=32", NULL,
+      "thin SIDE=0 VEC=8 ROWS=1 LITEMS=4 KITEMS=64 FILL=4 ALIGN=1 INDEX=32", NULL,
       FOR_PRECISION('h') },
     { "row-gpu-odd", "thin SIDE=0 VEC=1 ROWS=16 LITEMS=32 KITEMS=32 INDEX=32", NULL, NO_FIGURE },
     { "row-gpu-few",
@@ -153,10 +155,10 @@ static const struct family_preset presets[] = {
       "thin SIDE=0 SHORT=4 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32 YDEPTH=256",
       NULL, FOR_PRECISION('d') },
     { "row-gpu-few-deep",
-      "thin SIDE=0 SHORT=4 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=4 ALIGN=1 INDEX=32 YDEPTH=256",
+      "thin SIDE=0 SHORT=4 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 FILL=2 ALIGN=1 INDEX=32 YDEPTH=256",
       NULL, NO_FIGURE },
     { "row-gpu-few-deep-double",
-      "thin SIDE=0 SHORT=4 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=4 ALIGN=1 INDEX=32 YDEPTH=256",
+      "thin SIDE=0 SHORT=4 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 FILL=2 ALIGN=1 INDEX=32 YDEPTH=256",
       NULL, FOR_PRECISION('d') },
     { "row-gpu-several",
       "thin SIDE=0 SHORT=16 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32 YDEPTH=256",
@@ -165,10 +167,10 @@ static const struct family_preset presets[] = {
       "thin SIDE=0 SHORT=16 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32 YDEPTH=256",
       NULL, FOR_PRECISION('d') },
     { "row-gpu-several-deep",
-      "thin SIDE=0 SHORT=16 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
+      "thin SIDE=0 SHORT=16 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 FILL=2 ALIGN=1 INDEX=32 YDEPTH=256",
       NULL, NO_FIGURE },
     { "row-gpu-several-deep-double",
-      "thin SIDE=0 SHORT=16 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
+      "thin SIDE=0 SHORT=16 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 FILL=2 ALIGN=1 INDEX=32 YDEPTH=256",
       NULL, FOR_PRECISION('d') },
     { "column-gpu-few",
       "thin SIDE=1 SHORT=4 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32 YDEPTH=256",
@@ -177,10 +179,10 @@ static const struct family_preset presets[] = {
       "thin SIDE=1 SHORT=4 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32 YDEPTH=256",
       NULL, FOR_PRECISION('d') },
     { "column-gpu-few-deep",
-      "thin SIDE=1 SHORT=4 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=4 ALIGN=1 INDEX=32 YDEPTH=256",
+      "thin SIDE=1 SHORT=4 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 FILL=2 ALIGN=1 INDEX=32 YDEPTH=256",
       NULL, NO_FIGURE },
     { "column-gpu-few-deep-double",
-      "thin SIDE=1 SHORT=4 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=4 ALIGN=1 INDEX=32 YDEPTH=256",
+      "thin SIDE=1 SHORT=4 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 FILL=2 ALIGN=1 INDEX=32 YDEPTH=256",
       NULL, FOR_PRECISION('d') },
     { "column-gpu-several",
       "thin SIDE=1 SHORT=16 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32 YDEPTH=256",
@@ -189,10 +191,10 @@ static const struct family_preset presets[] = {
       "thin SIDE=1 SHORT=16 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32 YDEPTH=256",
       NULL, FOR_PRECISION('d') },
     { "column-gpu-several-deep",
-      "thin SIDE=1 SHORT=16 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
+      "thin SIDE=1 SHORT=16 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 FILL=2 ALIGN=1 INDEX=32 YDEPTH=256",
       NULL, NO_FIGURE },
     { "column-gpu-several-deep-double",
-      "thin SIDE=1 SHORT=16 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
+      "thin SIDE=1 SHORT=16 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 FILL=2 ALIGN=1 INDEX=32 YDEPTH=256",
       NULL, FOR_PRECISION('d') },
     { "column-gpu", "thin SIDE=1 VEC=4 ROWS=4 LITEMS=4 KITEMS=32 ALIGN=1 INDEX=32", NULL,
       NO_FIGURE },
@@ -213,13 +215,13 @@ static const struct family_preset presets[] = {
     { "column-gpu-wide-half", "thin SIDE=1 VEC=4 ROWS=8 LITEMS=4 KITEMS=128 ALIGN=1 INDEX=32", NULL,
       FOR_PRECISION('h') },
     { "column-gpu-deep",
-      "thin SIDE=1 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=16 ALIGN=1 INDEX=32", NULL,
+      "thin SIDE=1 VEC=4 ROWS=4 LITEMS=8 KITEMS=32 FILL=4 ALIGN=1 INDEX=32", NULL,
       NO_FIGURE },
     { "column-gpu-deep-double",
-      "thin SIDE=1 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=16 ALIGN=1 INDEX=32", NULL,
+      "thin SIDE=1 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 FILL=4 ALIGN=1 INDEX=32", NULL,
       FOR_PRECISION('d') },
     { "column-gpu-deep-half",
-      "thin SIDE=1 VEC=8 ROWS=1 LITEMS=4 KITEMS=64 KSPLIT=16 ALIGN=1 INDEX=32", NULL,
+      "thin SIDE=1 VEC=8 ROWS=1 LITEMS=4 KITEMS=64 FILL=4 ALIGN=1 INDEX=32", NULL,
       FOR_PRECISION('h') },
     { "row-gpu-complex", "thin SIDE=0 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32", NULL,
       FOR_PRECISION('c') },
@@ -244,25 +246,25 @@ static const struct family_preset presets[] = {
       "thin SIDE=0 VEC=2 ROWS=4 LITEMS=8 KITEMS=128 ALIGN=1 INDEX=32", NULL,
       FOR_PRECISION('c') },
     { "row-gpu-complex-deep",
-      "thin SIDE=0 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=16 ALIGN=1 INDEX=32", NULL,
+      "thin SIDE=0 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 FILL=4 ALIGN=1 INDEX=32", NULL,
       FOR_PRECISION('c') },
     { "row-gpu-complex-wide-double",
       "thin SIDE=0 VEC=1 ROWS=4 LITEMS=8 KITEMS=128 ALIGN=1 INDEX=32", NULL,
       FOR_PRECISION('z') },
     { "row-gpu-complex-deep-double",
-      "thin SIDE=0 VEC=1 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=16 ALIGN=1 INDEX=32", NULL,
+      "thin SIDE=0 VEC=1 ROWS=4 LITEMS=8 KITEMS=32 FILL=4 ALIGN=1 INDEX=32", NULL,
       FOR_PRECISION('z') },
     { "column-gpu-complex-wide",
       "thin SIDE=1 VEC=2 ROWS=4 LITEMS=4 KITEMS=128 ALIGN=1 INDEX=32", NULL,
       FOR_PRECISION('c') },
     { "column-gpu-complex-deep",
-      "thin SIDE=1 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=16 ALIGN=1 INDEX=32", NULL,
+      "thin SIDE=1 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 FILL=4 ALIGN=1 INDEX=32", NULL,
       FOR_PRECISION('c') },
     { "column-gpu-complex-wide-double",
       "thin SIDE=1 VEC=1 ROWS=4 LITEMS=4 KITEMS=128 ALIGN=1 INDEX=32", NULL,
       FOR_PRECISION('z') },
     { "column-gpu-complex-deep-double",
-      "thin SIDE=1 VEC=1 ROWS=4 LITEMS=8 KITEMS=32 KSPLIT=16 ALIGN=1 INDEX=32", NULL,
+      "thin SIDE=1 VEC=1 ROWS=4 LITEMS=8 KITEMS=32 FILL=4 ALIGN=1 INDEX=32", NULL,
       FOR_PRECISION('z') },
     { "row-cpu-complex", "thin SIDE=0 VEC=8 ROWS=8", NULL, FOR_PRECISION('c') },
     { "row-cpu-complex-double", "thin SIDE=0 VEC=4 ROWS=8", NULL, FOR_PRECISION('z') },
@@ -273,7 +275,7 @@ static const struct family_preset presets[] = {
 
 /* What an extent is gone through by where it is the long one. */
 #define ALONG_L(is_long) \
-    is_long " && !DOTS ? VEC : 1; " is_long " ? TL : 1; " is_long " && KSPLIT > 1 ? ADDERS : 1"
+    is_long " && !DOTS ? VEC : 1; " is_long " ? TL : 1; " is_long " && FILL ? ADDERS : 1"
 
 extern const struct family family_thin;
 const struct family family_thin = {
@@ -291,11 +293,10 @@ const struct family family_thin = {
     .most = { "SIDE ? 0 : 2 * SHORT", "SIDE ? 2 * SHORT : 0", "0" },
     .tile = { "SIDE ? BLKL : SHORT", "SIDE ? SHORT : BLKL", "STEP" },
     .edges = { ALONG_L("SIDE"), ALONG_L("!SIDE"),
-               "DOTS ? VEC : ITEMSK; KSPLIT * STEP; max(YDEPTH, 1);"
-               " YDEPTH ? 2 * KSPLIT * YDEPTH : 1" },
-    .split = "KSPLIT",
+               "DOTS ? VEC : ITEMSK; max(YDEPTH, 1); 2 * YDEPTH" },
+    .unit_parts = "FILL",
     // Loads under way, in whole lines of memory, for as many work-groups as can be.
-    .rank = "(SHORT == 1) * 400 - (KSPLIT > 1) * 100 + (IS_CPU"
+    .rank = "(SHORT == 1) * 400 - (FILL > 0) * 100 + (IS_CPU"
             " ? (ITEMS == 1) * 200 + (VEC * REAL_BYTES == VECTOR_BYTES) * 200 + (ROWS >= 4) * 100"
             " + (NV >= 16) * 100 : (ITEMS >= 256) * 200 + (LITEMS * VEC * ELEM_BYTES >= 64) * 100"
             " + (LITEMS * max(VEC, ROWS) <= 32) * 200 + (ROWS * VEC * ELEM_BYTES >= 32) * 100)",

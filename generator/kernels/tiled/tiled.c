@@ -25,7 +25,8 @@ static const struct family_param params[] = {
     { "ORDER", "0 1 2 3", 0, "tiles by rows 0, columns 1, bands of rows 2, Hilbert's curve 3",
       "CUTLASS swizzle; Hilbert 1891" },
     { "GROUP", "2 4 8 16", 8, "rows of tiles of a band", "CUTLASS swizzle" },
-    { "SPLIT", "1 2 4 8 16 32", 1, "parts of K, multiplied by work-groups of their own",
+    { "FILL", "0 1 2 4 8", 0,
+      "work-groups for each compute unit, for which K is shared where tiles are few; 0: it is not",
       "CUTLASS split-K" },
     { "GUARD", "0 1", 1, "whether any shape is taken, or only whole tiles", NULL },
     { "INDEX", "32 64", 32, "bits of an index", NULL },
@@ -44,6 +45,7 @@ static const struct family_value values[] = {
     { "BLOADS", "ceil_div(BLKN * KT, ITEMS)" },
     { "EARLY", "AHEAD || BUFS == 2" },           // the next tile comes while one is multiplied
     { "FETCHED", "AHEAD * (LOCALA * ALOADS + LOCALB * BLOADS)" },
+    VALUES_ADD,
     { "TILEBYTES", "BUFS * REAL_BYTES * KT * (LOCALA * (BLKM + PAD) + LOCALB * (BLKN + PAD))" },
 };
 
@@ -65,22 +67,22 @@ static const struct family_rule rules[] = {
 };
 
 static const struct family_stage stages[] = {
-    { "multiply", "SPLIT == 1", "tiled/tiled.cl.in", NULL,
+    { "multiply", "!FILL", "tiled/tiled.cl.in", NULL,
       "N M", "BLKN; BLKM", "WGN; WGM", "TILEBYTES",
       "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" },
-    { "multiply", "SPLIT > 1", "tiled/tiled.cl.in", NULL,
-      "N M ONE", "BLKN; BLKM; SPLIT", "WGN; WGM; 1", "TILEBYTES",
-      "M N K A A_OFFSET LDA B B_OFFSET LDB WORKSPACE as __global ${R} *restrict work; "
-      "REGION_0 as long parts_at; TRIANGLE" },
-    { "add", "SPLIT > 1", "tiled/add.cl.in", "TM = 1; NV = 1; TN = VEC; MSTEP = 1; NSTEP = VEC",
-      "N M", "WGN * VEC; WGM", "WGN; WGM", NULL,
-      "M N WORKSPACE as __global const ${R} *restrict work; REGION_0 as long parts_at; "
-      "ALPHA BETA C C_OFFSET LDC TRIANGLE" },
+    { "multiply", "FILL", "tiled/tiled.cl.in", NULL,
+      "N M PARTS", "BLKN; BLKM; 1", "WGN; WGM; 1", "TILEBYTES",
+      "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB WORKSPACE as __global ${R} *restrict parts; "
+      "REGION_0 as long parts_at; C C_OFFSET LDC TRIANGLE" },
+    { "add", "FILL", "tiled/add.cl.in", NULL,
+      "M N", "1; ADDERS", "ADDERS; ADDWAYS", ADD_LOCAL_BYTES,
+      "M N ALPHA BETA PARTS WORKSPACE as __global const ${R} *restrict parts; "
+      "REGION_0 as long parts_at; C C_OFFSET LDC TRIANGLE", NULL, 1 },
 };
 
-/* The parts, each of whole tiles. */
+/* C in whole tiles, as each part of K has it. */
 static const struct family_region regions[] = {
-    { "SPLIT > 1", "M N", "BLKM; BLKN", "SPLIT * REAL_BYTES" },
+    { "FILL", "M N", "BLKM; BLKN", "REAL_BYTES", .each_part = 1 },
 };
 
 static const struct family_preset presets[] = {
@@ -93,7 +95,7 @@ static const struct family_preset presets[] = {
       "Matsumoto 2012b, DB", NO_FIGURE },
     { "gpu-both", "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 BUFS=2 AHEAD=1 MAPN=1 ORDER=3",
       "CUTLASS", NO_FIGURE },
-    { "gpu-deep", "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 BUFS=2 AHEAD=1 SPLIT=32",
+    { "gpu-deep", "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 BUFS=2 AHEAD=1 FILL=4",
       "CUTLASS split-K", NO_FIGURE },
 };
 
@@ -113,8 +115,8 @@ const struct family family_tiled = {
     // A band's tiles are counted in an index.
     .most = { NULL, "ORDER == 2 && INDEX == 32 && GROUP > BLKN ? 2147483647 / GROUP * BLKN : 0" },
     .tile = { "BLKM", "BLKN", "KT" },
-    .edges = { "TM; WGM", "VEC; TN; WGN * VEC", "KU; SPLIT * KT" },
-    .split = "SPLIT",
+    .edges = { "TM; WGM", "VEC; TN; WGN * VEC; FILL ? ADDERS : 1", "KU" },
+    .unit_parts = "FILL",
     .rank = "LOCAL_IS_GLOBAL ? 0 : TM * TN * 64 / (TM + TN) + (LOCALA + LOCALB) * 100"
-            " + (ITEMS == 128 || ITEMS == 256 ? 200 : 0) - log2(SPLIT) * 100",
+            " + (ITEMS == 128 || ITEMS == 256 ? 200 : 0) - (FILL > 0) * 300",
 };

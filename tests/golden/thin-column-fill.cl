@@ -31,21 +31,27 @@ static double2 load_row(__global const double *p)
 // X is stored K x L: its rows are added up, each times an element of Y.
 // Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 1 work-items along L and 1 along K has 2 x 1 of C.
-// 4 work-groups share K; what each has goes to the workspace.
+// Work-groups along axis 2 share K; where there are several, what each has goes to the workspace.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_dgemm_thin_multiply(long L, long S, long K,
+void kiln_dgemm_thin_multiply(long L, long S, long K, double alpha, double beta,
         __global const double *restrict X, long x_offset, long ldx,
         __global const double *restrict Y, long y_offset, long y_row, long y_step,
-        __global double *restrict parts, long parts_at)
+        __global double *restrict parts, long parts_at,
+        __global double *restrict C, long c_offset, long ldc)
 {
     const int along_k = get_local_id(1), along_l = get_local_id(0);
     const long l = (long) get_group_id(0) * 2 + along_l * 2;
     const long s = (long) get_group_id(1);
-    const long share = (K / 8 + 1) * 2;
-    const long from = min((long) get_group_id(2) * share, K), to = min(from + share, K);
+    // A part of K has whole steps of 2, as many as another or one more.
+    const long steps = K / 2 + (K % 2 != 0);
+    const long own_part = get_group_id(2), num_parts = get_num_groups(2);
+    const long each = steps / num_parts, longer = steps % num_parts;
+    const long from = (own_part * each + min(own_part, longer)) * 2;
+    const long to = min(from + (each + (own_part < longer)) * 2, K);
     X += x_offset;
     __global const double *y0 = Y + y_offset + min(s, S - 1) * y_row;
-    parts += parts_at * 4 + (long) get_group_id(2) * S * L;
+    parts += parts_at + (long) own_part * S * L;
+    C += c_offset;
 
     // Vectors past the end repeat the last one, which ends where the row does.
     const long begin = l, first = max(min(l, L - 2), (long) 0);
@@ -76,26 +82,37 @@ void kiln_dgemm_thin_multiply(long L, long S, long K,
         double sums[2];
         vstore2(c0, 0, sums);
         for (int i = 0; i < 2; i++)
-            if (first + i >= begin && first + i < L)
-                parts[s * L + first + i] = sums[i];
+            if (first + i >= begin && first + i < L) {
+                if (num_parts > 1)
+                    parts[s * L + first + i] = sums[i];
+                else
+                    put(sums[i], alpha, beta,
+                            C + (first + i) * ldc + s);
+            }
     }
 }
-// C = alpha sum + beta C: adds up what 4 work-groups have of each element, in their order.
-__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
-void kiln_dgemm_thin_add(long L, long S, double alpha, double beta,
+// C = alpha sum + beta C: adds up what each part of K has of an element, always in the same order.
+__kernel __attribute__((reqd_work_group_size(32, 2, 1)))
+void kiln_dgemm_thin_add(long L, long S, double alpha, double beta, int num_parts,
         __global const double *restrict parts, long parts_at,
         __global double *restrict C, long c_offset, long ldc)
 {
     const long l = get_global_id(0), s = get_group_id(1);
-    if (l >= L)
+    const long size = (long) S * L;
+    __global const double *first = parts + parts_at + (long) s * L + min(l, L - 1);
+    double sum = 0;
+    // 2 work-items take every 2-th part each, and one of them adds up what they have.
+    __local double sums[2][32];
+    const int way = get_local_id(1), adder = get_local_id(0);
+    #pragma unroll 4
+    for (int p = way; p < num_parts; p += 2)
+        sum += first[p * size];
+    sums[way][adder] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (way > 0)
         return;
-    parts += parts_at * 4 + (long) s * L + l;
-    C += c_offset;
-    const double p0 = parts[0 * (long) S * L];
-    const double p1 = parts[1 * (long) S * L];
-    const double p2 = parts[2 * (long) S * L];
-    const double p3 = parts[3 * (long) S * L];
-    const double sum = p0 + p1 + p2 + p3;
-    __global double *c = C + l * ldc + s;
-    put(sum, alpha, beta, c);
+    for (int i = 1; i < 2; i++)
+        sum += sums[i][adder];
+    if (l < L)
+        put(sum, alpha, beta, C + c_offset + l * ldc + s);
 }

@@ -41,12 +41,13 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
 // Through local memory.
 // A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
 // 2 x 2 of it. K advances by 4.
-// K is cut into 4 parts, each for work-groups of its own; another kernel adds them up.
+// Work-groups along axis 2 share K; where there are several, another kernel adds up what they have.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_dgemm_tiled_multiply(int M, int N, int K,
+void kiln_dgemm_tiled_multiply(int M, int N, int K, double alpha, double beta,
         __global const double *restrict A, int a_offset, int lda,
         __global const double *restrict B, int b_offset, int ldb,
-        __global double *restrict work, long parts_at)
+        __global double *restrict parts, long parts_at,
+        __global double *restrict C, int c_offset, int ldc)
 {
     __local double a_tile[4][8];
     const int local_m = get_local_id(1), local_n = get_local_id(0);
@@ -56,10 +57,14 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K,
     const int row = first_m + local_m * 2, col = first_n + local_n * 2;
     A += a_offset;
     B += b_offset;
-    // This part's share of K, in whole tiles; the last parts may have none.
-    const int share = (K / 16 + (K % 16 != 0)) * 4;
-    const int begin = (int) get_group_id(2) * share, from = begin < K ? begin : 0;
-    K = clamp(K - begin, (int) 0, share);
+    C += c_offset;
+    // A part of K has whole steps of 4, as many as another or one more.
+    const int steps = K / 4 + (K % 4 != 0);
+    const int own_part = get_group_id(2), num_parts = get_num_groups(2);
+    const int each = steps / num_parts, longer = steps % num_parts;
+    const int from = (own_part * each + min(own_part, longer)) * 4;
+    const int to = min(from + (each + (own_part < longer)) * 4, K);
+    K = to - from;
     A += from * lda;
     B += from * ldb;
     const int s0 = min(col, N - 1);
@@ -98,42 +103,21 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K,
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 
-    // The tile of this part, as it is; there is room for whole tiles.
-    const int ld = (int) get_num_groups(0) * 8;
-    __global double *part = work + parts_at * 4
-            + (long) get_group_id(2) * get_num_groups(1) * 8 * ld;
-    {
-        __global double *out = part + row * ld + col;
-        vstore2(c0_0, 0, out);
+    if (num_parts > 1) {
+        // The tile, as it is, to what this part has of C; there is room for whole tiles.
+        const int ld = (int) get_num_groups(0) * 8;
+        __global double *own = parts + parts_at + (long) own_part * get_num_groups(1) * 8 * ld;
+        {
+            __global double *out = own + row * ld + col;
+            vstore2(c0_0, 0, out);
+        }
+        {
+            __global double *out = own + (row + 1) * ld + col;
+            vstore2(c1_0, 0, out);
+        }
+        return;
     }
-    {
-        __global double *out = part + (row + 1) * ld + col;
-        vstore2(c1_0, 0, out);
-    }
-}
-// C = alpha (p0 + p1 + ...) + beta C for 4 parts, which are added in this order, so that the
-// result is always bitwise the same. A part has room for whole tiles of 8 x 8.
-// Each work-item adds up 2 columns of a row.
-__kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_dgemm_tiled_add(int M, int N,
-        __global const double *restrict work, long parts_at, double alpha, double beta,
-        __global double *restrict C, int c_offset, int ldc)
-{
-    const int row = get_global_id(1), col = (int) get_global_id(0) * 2;
-    const int ld = (N + 7) / 8 * 8;
-    const long size = (long) ((M + 7) / 8 * 8) * ld;
-    __global const double *part = work + parts_at * 4 + row * ld + col;
-    C += c_offset;
-    double2 c0_0 = 0;
-    for (int p = 0; p < 4; p += 4, part += 4 * size) {
-        const double2 x0 = vload2(0, part + 0 * size);
-        const double2 x1 = vload2(0, part + 1 * size);
-        const double2 x2 = vload2(0, part + 2 * size);
-        const double2 x3 = vload2(0, part + 3 * size);
-        c0_0 += x0; c0_0 += x1; c0_0 += x2; c0_0 += x3;
-    }
-
-    // C = alpha c + beta C for the 1 x 2 block at (row, col).
+    // C = alpha c + beta C for the 2 x 2 block at (row, col).
     if (row < M) {
         __global double *out = C + row * ldc + col;
         if (col + 2 <= N) {
@@ -145,4 +129,42 @@ void kiln_dgemm_tiled_add(int M, int N,
                 put(x[n], alpha, beta, out + n);
         }
     }
+    if (row + 1 < M) {
+        __global double *out = C + (row + 1) * ldc + col;
+        if (col + 2 <= N) {
+            put_vector(c1_0, alpha, beta, out);
+        } else {
+            double x[2];
+            vstore2(c1_0, 0, x);
+            for (int n = 0; n < 2 && col + n < N; n++)
+                put(x[n], alpha, beta, out + n);
+        }
+    }
+}
+// C = alpha sum + beta C: adds up what each part of K has of an element, always in the same order.
+// A part has room for whole tiles of 8 x 8.
+__kernel __attribute__((reqd_work_group_size(32, 2, 1)))
+void kiln_dgemm_tiled_add(int M, int N, double alpha, double beta, int num_parts,
+        __global const double *restrict parts, long parts_at,
+        __global double *restrict C, int c_offset, int ldc)
+{
+    const int row = get_group_id(0), col = (int) get_group_id(1) * 32 + get_local_id(0);
+    const int ld = (N + 7) / 8 * 8;
+    const long size = (long) ((M + 7) / 8 * 8) * ld;
+    __global const double *first = parts + parts_at + (long) row * ld + min(col, N - 1);
+    double sum = 0;
+    // 2 work-items take every 2-th part each, and one of them adds up what they have.
+    __local double sums[2][32];
+    const int way = get_local_id(1), adder = get_local_id(0);
+    #pragma unroll 4
+    for (int p = way; p < num_parts; p += 2)
+        sum += first[p * size];
+    sums[way][adder] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (way > 0)
+        return;
+    for (int i = 1; i < 2; i++)
+        sum += sums[i][adder];
+    if (col < N)
+        put(sum, alpha, beta, C + c_offset + row * ldc + col);
 }
