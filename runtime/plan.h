@@ -170,11 +170,12 @@ KILN_INTERNAL uint64_t kiln_whole_tiles(const struct kiln_recipe *recipe, uint64
 KILN_INTERNAL uint64_t kiln_stored_tiles(const struct kiln_recipe *recipe,
         const struct kiln_product *product);
 
-/* The parts of K that have work-groups of their own: one or more, as many as there is room for among
- * `unit_parts` work-groups for each compute unit, where each part keeps some steps. One where K has
- * fewer than KILN_SHARED_STEPS steps: the launch that adds up would take longer than they do
- * (generator/kernels/MEASUREMENTS.md). */
+/* K of fewer steps is not shared: the launch that adds up would take longer than they do, as measured
+ * on one device (generator/kernels/MEASUREMENTS.md). */
 enum { KILN_SHARED_STEPS = 24 };
+
+/* The parts of K that have work-groups of their own: one or more, as many as there is room for among
+ * `unit_parts` work-groups for each compute unit, where each part keeps some steps. */
 KILN_INTERNAL uint32_t kiln_num_parts(const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint32_t units);
 

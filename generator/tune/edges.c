@@ -265,9 +265,9 @@ static void add_aligned(struct collection *all, const size_t tile[3])
     }
 }
 
-/* K of as many steps as are not shared yet, of one term more, and of so many that there are more parts
- * than are added up at once (common/add_parts); tiles enough for two parts each, up to two in a row
- * and a column. */
+/* K of as many steps as are not shared yet, and of one term more, with two tiles in a row and in a
+ * column as far as there is room for two parts of each; and one tile of more parts than are added up
+ * at once (common/add_parts). */
 static void add_parts(struct collection *all, const struct assembly_edges *edges)
 {
     const struct kiln_recipe *recipe = all->recipe;

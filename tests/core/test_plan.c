@@ -399,12 +399,10 @@ static void parts_of_k_fill_the_device(void **state)
         { SIZE_MAX, SIZE_MAX, SIZE_MAX, 65535, UINT32_MAX, 1 },
     };
     (void) state;
+    struct kiln_recipe recipe = { .tile = { 32, 64, 16 } };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct kiln_recipe recipe = {
-            .tile = { 32, 64, 16 },
-            .unit_parts = (uint16_t) rows[i].unit_parts,
-        };
         const struct kiln_product p = dense(rows[i].m, rows[i].n, rows[i].k);
+        recipe.unit_parts = (uint16_t) rows[i].unit_parts;
         if (kiln_num_parts(&recipe, &p, rows[i].units) != rows[i].parts)
             fail_msg("row %zu: %u parts", i, kiln_num_parts(&recipe, &p, rows[i].units));
     }
