@@ -2,6 +2,7 @@
 #include "rechoose.h"
 #include "fnv.h"
 #include "forms.h"
+#include "losses.h"
 #include "predict.h"
 #include "random.h"
 #include "times.h"
@@ -142,33 +143,35 @@ static const struct kiln_time *known_time(const struct device_facts *facts,
 
 /* ---- what is lost ---- */
 
-/* The mean of the logarithms at the shapes held out, by the times that the bundle has. */
-static bool find_loss(const struct winners *winners, const struct records *records,
-        const struct precision *precision, double *loss)
+/* Adds to `told` what the bundle loses at the shapes held out, by the times that it has, and tells
+ * the mean. False when out of memory. */
+static bool add_losses(const struct winners *winners, const struct records *records,
+        const struct precision *precision, struct winners *told, double *mean)
 {
+    bool is_there[TIMES_MAX_CANDIDATES] = { false };
     struct times times;
-    double sum = 0;
-    unsigned num = 0;
     bool ok = times_open(records, precision, false, &times);
     for (unsigned c = 0; c < times.num_candidates && ok; c++) {
         struct times_candidate *candidate = &times.candidates[c];
         const struct winner *winner = find_recipe(winners, precision, &candidate->config);
-        candidate->is_fitted = winner && winner->is_timed;
+        is_there[c] = candidate->is_fitted = winner && winner->is_timed;
         if (candidate->is_fitted)
             candidate->time = winner->time;
     }
-    ok = ok && times_add(records, RECORD_HELD, &times);
-    for (unsigned i = 0; i < times.num_tasks && ok; i++) {
-        const struct times_task *task = &times.tasks[i];
-        const int c = task->num_takers ? task->order[0] : -1;
-        if (c < 0 || !(task->seconds[c] < HUGE_VAL))
-            continue;
-        sum += log(task->seconds[c] / task->best);
-        num++;
-    }
+    ok = ok && times_add(records, RECORD_HELD, &times) && losses_add(&times, is_there, told);
     times_free(&times);
-    *loss = num ? exp(sum / num) : 1;
+    const struct winner_loss *loss = ok ? winners_loss(told, precision, "all") : NULL;
+    *mean = loss ? loss->mean : 1;
     return ok;
+}
+
+/* The mean alone. */
+static bool find_loss(const struct winners *winners, const struct records *records,
+        const struct precision *precision, double *mean)
+{
+    static struct winners told;
+    told.num_losses = 0;
+    return add_losses(winners, records, precision, &told, mean);
 }
 
 /* ---- the bundle that comes of it ---- */
@@ -256,9 +259,7 @@ static bool compose(const struct winners *old, const struct winners *chosen, str
                 !add_pinned(old, &precisions[p], now) ||
                 !add_recipes(old, &precisions[p], true, now))
             return false;
-        for (unsigned i = 0; i < from->num_losses; i++)
-            if (from->losses[i].precision == &precisions[p] && now->num_losses < WINNERS_MAX_LOSSES)
-                now->losses[now->num_losses++] = from->losses[i];
+        losses_copy(from, &precisions[p], now);
     }
     for (unsigned i = 0; i < num_done; i++) {
         const struct winner_loss *loss = winners_loss(chosen, done[i].precision, "all");
@@ -411,6 +412,23 @@ static bool fit_precision(const struct records *records, const struct family *fa
     return ok && find_loss(now, records, done->precision, &done->now);
 }
 
+/* Of the precisions with new times the losses by these, of others those there were. False when out
+ * of memory. */
+static bool renew_losses(const struct winners *old, const struct records *records,
+        const struct rechosen *done, unsigned num_done, struct winners *now)
+{
+    bool ok = true;
+    now->num_losses = 0;
+    for (size_t p = 0; p < KILN_NUM_PRECISIONS && ok; p++) {
+        double mean;
+        if (find_done(done, num_done, &precisions[p]))
+            ok = add_losses(now, records, &precisions[p], now, &mean);
+        else
+            losses_copy(old, &precisions[p], now);
+    }
+    return ok;
+}
+
 bool rechoose_times(const struct winners *old, const struct bench *benches, unsigned num_benches,
         const struct family *family, struct winners *now, struct rechosen *done, unsigned *num_done,
         char error[FAMILY_ERROR_BYTES])
@@ -424,6 +442,10 @@ bool rechoose_times(const struct winners *old, const struct bench *benches, unsi
         num += done[i].recipes;
         if (!ok)
             snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
+    }
+    if (ok && !family && !renew_losses(old, &records, done, *num_done, now)) {
+        snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
+        ok = false;
     }
     if (ok && !num) {
         snprintf(error, FAMILY_ERROR_BYTES, "no recipe of %s was timed",

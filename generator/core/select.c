@@ -2,6 +2,7 @@
 #include "select.h"
 #include "draw.h"
 #include "emit.h"
+#include "losses.h"
 #include "platform.h"
 #include "sort.h"
 #include "times.h"
@@ -287,53 +288,13 @@ static bool add_pins(const struct records *records, struct choice *choice,
 
 /* ---- what choosing costs ---- */
 
-/* As winners.tsv holds it. */
-static double as_written(double factor)
-{
-    return round(1e4 * factor) / 1e4;
-}
-
-static void add_loss(const char *kind, double *losses, unsigned num, struct winners *winners,
-        const struct precision *precision)
-{
-    double sum = 0;
-    if (!num || winners->num_losses == WINNERS_MAX_LOSSES)
-        return;
-    qsort(losses, num, sizeof *losses, compare_doubles);
-    for (unsigned i = 0; i < num; i++)
-        sum += losses[i];
-    struct winner_loss *loss = &winners->losses[winners->num_losses++];
-    *loss = (struct winner_loss){ .precision = precision,
-        .shapes = num,
-        .mean = as_written(exp(sum / num)),
-        .p95 = as_written(exp(losses[(19 * num + 19) / 20 - 1])),
-        .worst = as_written(exp(losses[num - 1])) };
-    snprintf(loss->kind, sizeof loss->kind, "%s", kind);
-}
-
-/* At the held-out shapes, for each kind of shape and for all. */
+/* At the held-out shapes. */
 static bool add_losses(const struct records *records, struct choice *choice,
         struct winners *winners)
 {
     times_clear(&choice->times);
-    if (!times_add(records, RECORD_HELD, &choice->times))
-        return false;
-    double *losses = calloc(choice->times.num_tasks + 1, sizeof *losses);
-    for (unsigned kind = 0; kind <= DRAW_NUM_KINDS && losses; kind++) {
-        unsigned num = 0;
-        for (unsigned i = 0; i < choice->times.num_tasks; i++) {
-            const struct times_task *task = &choice->times.tasks[i];
-            const int c = times_dispatched(task, choice->chosen);
-            const bool is_known = c >= 0 && task->seconds[c] < HUGE_VAL;
-            if (is_known &&
-                    (kind == DRAW_NUM_KINDS || draw_kind_of(task->m, task->n, task->k) == kind))
-                losses[num++] = task_loss(choice, task);
-        }
-        add_loss(kind < DRAW_NUM_KINDS ? draw_kind_names[kind] : "all", losses, num, winners,
-                choice->times.precision);
-    }
-    free(losses);
-    return losses;
+    return times_add(records, RECORD_HELD, &choice->times) &&
+           losses_add(&choice->times, choice->chosen, winners);
 }
 
 /* ---- a precision ---- */

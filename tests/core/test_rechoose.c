@@ -275,6 +275,12 @@ static void times_alone_are_fitted(void **state)
         assert_true(others > 0);
         assert_true(all ? done[0].recipes > 1 : done[0].recipes < done[0].of);
         assert_true(!all || done[0].now < 1 + (done[0].before - 1) / 2);
+        const struct winner_loss *was = winners_loss(&old, precision, "all");
+        const struct winner_loss *is = winners_loss(&now, precision, "all");
+        assert_non_null(was);
+        assert_non_null(is);
+        assert_int_equal(memcmp(was, is, sizeof *was) != 0, all);
+        assert_true(!all || (is->shapes == done[0].held && is->mean == done[0].now));
     }
     assert_false(
             rechoose_times(&old, &bench, 1, family_find("async"), &now, done, &num_done, error));
