@@ -92,6 +92,7 @@ static const char help[] =
     "                        of a precision or more; up to 16 times. report: Kiln over its peers\n"
     "      --times FAMILY    select with --bench: choose nothing but the recipes for triangles;\n"
     "                        fit anew the times of this family's recipes, or with `all` of all\n"
+    "                        and what choosing loses with them (rows loss)\n"
     "  -o, --output FILE     write there, and only if it changes; default: standard output\n"
     "  -h, --help            print this\n"
     "      --version         print the version\n"

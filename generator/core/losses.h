@@ -1,4 +1,4 @@
-/* losses.h: what choosing costs at the shapes that are held out: rows `loss` of winners.tsv. Pure. */
+/* losses.h: what choosing costs at shapes that are held out, rows `loss` of winners.tsv. Pure. */
 #ifndef KILN_CORE_LOSSES_H
 #define KILN_CORE_LOSSES_H
 

@@ -154,7 +154,8 @@ static bool add_losses(const struct winners *winners, const struct records *reco
     for (unsigned c = 0; c < times.num_candidates && ok; c++) {
         struct times_candidate *candidate = &times.candidates[c];
         const struct winner *winner = find_recipe(winners, precision, &candidate->config);
-        is_there[c] = candidate->is_fitted = winner && winner->is_timed;
+        is_there[c] = winner;
+        candidate->is_fitted = winner && winner->is_timed;
         if (candidate->is_fitted)
             candidate->time = winner->time;
     }
@@ -163,15 +164,6 @@ static bool add_losses(const struct winners *winners, const struct records *reco
     const struct winner_loss *loss = ok ? winners_loss(told, precision, "all") : NULL;
     *mean = loss ? loss->mean : 1;
     return ok;
-}
-
-/* The mean alone. */
-static bool find_loss(const struct winners *winners, const struct records *records,
-        const struct precision *precision, double *mean)
-{
-    static struct winners told;
-    told.num_losses = 0;
-    return add_losses(winners, records, precision, &told, mean);
 }
 
 /* ---- the bundle that comes of it ---- */
@@ -319,10 +311,12 @@ static bool add_all(const struct winners *old, const struct bench *benches, unsi
         struct records *records, struct rechosen *done, unsigned *num_done,
         char error[FAMILY_ERROR_BYTES])
 {
+    static struct winners before; /* of it the losses alone */
+    before.num_losses = 0;
     for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++) {
         struct rechosen one = { .precision = &precisions[p] };
         if (!add_precision(old, benches, num_benches, &one, records) ||
-                (one.shapes && !find_loss(old, records, one.precision, &one.before))) {
+                (one.shapes && !add_losses(old, records, one.precision, &before, &one.before))) {
             snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
             return false;
         }
@@ -388,9 +382,9 @@ static bool is_measured(const struct records *records, const struct winner *winn
     return false;
 }
 
-/* False when out of memory. */
+/* What is lost by the new times goes to `told`. False when out of memory. */
 static bool fit_precision(const struct records *records, const struct family *family,
-        struct rechosen *done, struct winners *now)
+        struct rechosen *done, struct winners *now, struct winners *told)
 {
     struct times times;
     const bool ok = times_open(records, done->precision, false, &times);
@@ -409,44 +403,35 @@ static bool fit_precision(const struct records *records, const struct family *fa
         done->recipes++;
     }
     times_free(&times);
-    return ok && find_loss(now, records, done->precision, &done->now);
+    return ok && add_losses(now, records, done->precision, told, &done->now);
 }
 
-/* Of the precisions with new times the losses by these, of others those there were. False when out
- * of memory. */
-static bool renew_losses(const struct winners *old, const struct records *records,
-        const struct rechosen *done, unsigned num_done, struct winners *now)
+/* The losses that are told, of each precision; those there were where none is. */
+static void renew_losses(const struct winners *old, const struct winners *told, struct winners *now)
 {
-    bool ok = true;
     now->num_losses = 0;
-    for (size_t p = 0; p < KILN_NUM_PRECISIONS && ok; p++) {
-        double mean;
-        if (find_done(done, num_done, &precisions[p]))
-            ok = add_losses(now, records, &precisions[p], now, &mean);
-        else
-            losses_copy(old, &precisions[p], now);
-    }
-    return ok;
+    for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++)
+        losses_copy(winners_loss(told, &precisions[p], "all") ? told : old, &precisions[p], now);
 }
 
 bool rechoose_times(const struct winners *old, const struct bench *benches, unsigned num_benches,
         const struct family *family, struct winners *now, struct rechosen *done, unsigned *num_done,
         char error[FAMILY_ERROR_BYTES])
 {
+    static struct winners told; /* of it the losses alone */
     struct records records;
     unsigned num = 0;
+    told.num_losses = 0;
     bool ok = read_all(old, benches, num_benches, &records, done, num_done, error);
     *now = *old;
     for (unsigned i = 0; i < *num_done && ok; i++) {
-        ok = fit_precision(&records, family, &done[i], now);
+        ok = fit_precision(&records, family, &done[i], now, &told);
         num += done[i].recipes;
         if (!ok)
             snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
     }
-    if (ok && !family && !renew_losses(old, &records, done, *num_done, now)) {
-        snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
-        ok = false;
-    }
+    if (ok && !family)
+        renew_losses(old, &told, now);
     if (ok && !num) {
         snprintf(error, FAMILY_ERROR_BYTES, "no recipe of %s was timed",
                 family ? family->name : "the bundle");

@@ -37,9 +37,11 @@ bool rechoose(const struct winners *old, const struct bench *benches, unsigned n
         struct select_budget *budget, struct winners *now, struct rechosen *done,
         unsigned *num_done, char error[FAMILY_ERROR_BYTES]);
 
-/* Chooses nothing: fits anew the times of a family's recipes that were measured, or where it is NULL
- * of all. All else stays; rows `loss` too, but where all are fitted. The forms are for the caller.
- * For shapes of one kind, which would count too much in a choice. False likewise, and when no such recipe was measured. */
+/* Chooses nothing: fits anew the times of a family's recipes that were measured, or where it is
+ * NULL of all. A family is for shapes of one kind, which would count too much in a choice. All else
+ * stays; where all are fitted, the rows `loss` of the precisions that were measured are made anew,
+ * if shapes were held out. The forms are for the caller. False likewise, and when no such recipe
+ * was measured. */
 bool rechoose_times(const struct winners *old, const struct bench *benches, unsigned num_benches,
         const struct family *family, struct winners *now, struct rechosen *done, unsigned *num_done,
         char error[FAMILY_ERROR_BYTES]);

@@ -1,6 +1,5 @@
 /* select.c: greedy choice of recipes from the times of a journal. */
 #include "select.h"
-#include "draw.h"
 #include "emit.h"
 #include "losses.h"
 #include "platform.h"
