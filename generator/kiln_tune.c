@@ -250,7 +250,7 @@ static const struct option {
     { "--set-aside", FLAG(set_aside) }, { "--replay", FLAG(replay) }, { "--json", FLAG(json) },
     { "--quiet", FLAG(quiet) }, { "--precision", set_precision },
     { "--transpose", set_transpose }, { "--size", set_size }, { "--budget", set_budget },
-    { "--shape", set_shape }, { "--stem", TEXT(stem) },
+    { "--shape", set_shape }, { "--stem", TEXT(stem) }, { "--member", FLAG(is_member) },
 #undef TEXT
 #undef FLAG
 };
@@ -324,7 +324,7 @@ static int run(const char *command, const struct options *options)
     if (!strcmp(command, "tune"))
         return tune_main(options);
     if (!strcmp(command, "trial"))
-        return trial_main(options->device, options->facts);
+        return trial_main(options->device, options->facts, options->is_member);
     if (!strcmp(command, "binaries"))
         return embed_main(options->device, options->output);
     if (!strcmp(command, "literature"))

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* PoCL 3.1: 6 to 8 MB, of three kernels each (2026-11-30). */
+enum { CPU_PROGRAM_BYTES = 8 << 20, KEPT_BY_MEMBER = 4 };
+_Static_assert((int) CANDIDATES_KEPT >= (int) TRIAL_MAX_CONFIGS, "all of a request are kept");
 _Static_assert((int) MAX_FINALISTS *(int) NUM_PAIRS <= (int) CANDIDATES_KEPT,
         "all finalists are kept, for all pairs");
 
@@ -90,17 +93,28 @@ static void candidate_make(struct candidates *candidates, struct candidate *cand
         spoil(candidate, TRIAL_BUILD, reason);
 }
 
-/* All finalists for all pairs; the drivers of CPUs keep the compiler's whole work of a program. */
-static int num_kept(const struct candidates *candidates)
+/* How many are kept: all finalists for all pairs. But the drivers of CPUs keep the compiler's whole
+ * work of a program: no more than an eighth of the memory may hold, all of a request at least. */
+static unsigned num_kept(const struct launcher *launcher, const struct device_facts *facts,
+        bool is_member)
 {
-    return candidates->facts->value[FACT_IS_CPU] ? CANDIDATES_KEPT_BY_CPU : CANDIDATES_KEPT;
+    cl_ulong bytes = 0;
+    if (is_member)
+        return KEPT_BY_MEMBER;
+    if (!facts->value[FACT_IS_CPU] || clGetDeviceInfo(launcher->device, CL_DEVICE_GLOBAL_MEM_SIZE,
+                                              sizeof bytes, &bytes, NULL) != CL_SUCCESS)
+        return CANDIDATES_KEPT;
+    const cl_ulong room = bytes / 8 / CPU_PROGRAM_BYTES;
+    return room < TRIAL_MAX_CONFIGS ? TRIAL_MAX_CONFIGS
+         : room < CANDIDATES_KEPT   ? (unsigned) room
+                                    : CANDIDATES_KEPT;
 }
 
 struct candidate *candidate_get(struct candidates *candidates, const struct config *config,
         const struct problem *problem)
 {
     struct candidate *oldest = &candidates->places[0];
-    for (int i = 0; i < num_kept(candidates); i++) {
+    for (unsigned i = 0; i < candidates->num_kept; i++) {
         struct candidate *place = &candidates->places[i];
         if (place->used && config_equal(&place->config, config) &&
                 place->problem.precision == problem->precision &&
@@ -243,16 +257,17 @@ bool candidate_verify_edges(struct candidates *candidates, struct candidate *can
 }
 
 void candidates_init(struct candidates *candidates, struct launcher *launcher,
-        struct verifier *verifier, const struct device_facts *facts)
+        struct verifier *verifier, const struct device_facts *facts, bool is_member)
 {
     memset(candidates, 0, sizeof *candidates); /* too large for a temporary on a stack */
     candidates->launcher = launcher;
     candidates->verifier = verifier;
     candidates->facts = facts;
+    candidates->num_kept = num_kept(launcher, facts, is_member);
 }
 
 void candidates_free(struct candidates *candidates)
 {
-    for (int i = 0; i < CANDIDATES_KEPT; i++)
+    for (unsigned i = 0; i < candidates->num_kept; i++)
         candidate_free(&candidates->places[i]);
 }

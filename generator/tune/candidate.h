@@ -12,9 +12,8 @@
 #include "supervise.h"
 #include "verify.h"
 
-enum { CANDIDATES_KEPT = 256, CANDIDATES_KEPT_BY_CPU = 80, CANDIDATE_LOG_BYTES = 4096 };
-_Static_assert((int) CANDIDATES_KEPT_BY_CPU >= (int) TRIAL_MAX_CONFIGS,
-        "all of a request are kept");
+/* At most so many are kept. */
+enum { CANDIDATES_KEPT = 256, CANDIDATE_LOG_BYTES = 4096 };
 
 /* What the library and the driver's compiler had to say. */
 struct candidate_log {
@@ -39,11 +38,13 @@ struct candidates {
     struct verifier *verifier;
     const struct device_facts *facts;
     struct candidate places[CANDIDATES_KEPT];
+    unsigned num_kept;                 /* of the places */
     unsigned long clock;
 };
 
+/* A member of a crew is asked for one configuration at a time, and keeps a few. */
 void candidates_init(struct candidates *candidates, struct launcher *launcher,
-        struct verifier *verifier, const struct device_facts *facts);
+        struct verifier *verifier, const struct device_facts *facts, bool is_member);
 void candidates_free(struct candidates *candidates);
 
 /* The candidate, assembled if it is new; its outcome says whether that went well. */

@@ -29,7 +29,7 @@ struct crew {
 
 unsigned crew_size(long cores)
 {
-    return cores <= 2 ? 0 : cores - 1 < CREW_MOST ? (unsigned) cores - 1 : CREW_MOST;
+    return cores < 2 ? 0 : cores < CREW_MOST ? (unsigned) cores : CREW_MOST;
 }
 
 struct crew *crew_open(const char *program, const char *device, unsigned size)

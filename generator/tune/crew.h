@@ -3,7 +3,7 @@
  *
  * A driver's compiler may take a second a program, and the threads of one process wait for each
  * other in it; processes do not. While a crew works, the supervisor that has the device's turns
- * holds one (supervise_hold). Not for CPUs, where one process has all cores busy.
+ * holds one (supervise_hold).
  *
  * Each member is a thread with a supervisor. A member whose process does not start, or whose device
  * does not work, leaves the crew, and what it was asked is free for another one: whether the device
@@ -37,7 +37,7 @@ struct crew_work {
 
 struct crew;
 
-/* How many members a machine with so many cores has: one core is left alone; 0 is no crew. */
+/* How many members so many cores make; 0 is no crew. */
 unsigned crew_size(long cores);
 
 /* Nothing is started before it is needed. NULL when out of memory. */

@@ -5,59 +5,30 @@
 #include <math.h>
 #include <string.h>
 
-/* Verified at once, each for all transpose pairs. */
-enum { MOST_TOGETHER = 8 };
+/* Verified at once. */
+enum { MOST_TOGETHER = 8 * NUM_PAIRS };
 
-/* One pair after the other, and none after one that fails. */
-static bool passes_in_turn(struct tuner *tuner, const struct precision *precision,
-        const struct config *config)
-{
-    for (int pair = 0; pair < NUM_PAIRS; pair++) {
-        const struct problem problem = problem_of_pair(precision, pair);
-        struct record result;
-        if (!tuner_evaluate(tuner, RECORD_EDGES, &problem, (struct shape){ 0, 0, 0 }, config, 1, 0,
-                    &result) ||
-                strcmp(result.outcome, "ok"))
-            return false;
-    }
-    return true;
-}
-
-/* Evaluates a few configurations at once, all pairs of each. */
+/* Evaluates a few configurations at once, for the first so many pairs. */
 static void evaluate_together(struct tuner *tuner, const struct precision *precision,
-        const struct config *configs, unsigned num, bool passes[MOST_TOGETHER])
+        unsigned num_pairs, const struct config *configs, unsigned num, bool passes[MOST_TOGETHER])
 {
-    struct evaluation evaluations[MOST_TOGETHER * NUM_PAIRS] = { 0 };
-    struct record results[MOST_TOGETHER * NUM_PAIRS];
-    for (unsigned i = 0; i < num * NUM_PAIRS; i++)
-        evaluations[i] = (struct evaluation){ .config = configs[i / NUM_PAIRS],
-            .problem = problem_of_pair(precision, (int) (i % NUM_PAIRS)) };
-    tuner_evaluate_each(tuner, RECORD_EDGES, evaluations, num * NUM_PAIRS, results);
+    struct evaluation evaluations[MOST_TOGETHER] = { 0 };
+    struct record results[MOST_TOGETHER];
+    for (unsigned i = 0; i < num * num_pairs; i++)
+        evaluations[i] = (struct evaluation){ .config = configs[i / num_pairs],
+            .problem = problem_of_pair(precision, (int) (i % num_pairs)) };
+    tuner_evaluate_each(tuner, RECORD_EDGES, evaluations, num * num_pairs, results);
     for (unsigned i = 0; i < num; i++)
         passes[i] = true;
-    for (unsigned i = 0; i < num * NUM_PAIRS; i++)
+    for (unsigned i = 0; i < num * num_pairs; i++)
         if (strcmp(results[i].outcome, "ok"))
-            passes[i / NUM_PAIRS] = false;
-}
-
-static void evaluate_some(struct tuner *tuner, const struct precision *precision,
-        const struct config *configs, unsigned num, bool passes[MOST_TOGETHER])
-{
-    if (tuner->facts.value[FACT_IS_CPU])
-        for (unsigned i = 0; i < num; i++)
-            passes[i] = passes_in_turn(tuner, precision, &configs[i]);
-    else
-        evaluate_together(tuner, precision, configs, num, passes);
+            passes[i / num_pairs] = false;
 }
 
 /* How many come next when the last ones took so long each: as many as there is time for. */
-static unsigned next_size(const struct tuner *tuner, double cost, double end)
+static unsigned next_size(double cost, double left, unsigned most)
 {
-    if (tuner->facts.value[FACT_IS_CPU])
-        return 1;
-    if (cost * MOST_TOGETHER <= end - tuner->spent)
-        return MOST_TOGETHER;
-    return (unsigned) fmin(fmax((end - tuner->spent) / cost, 1), MOST_TOGETHER);
+    return cost * most <= left ? most : (unsigned) fmin(fmax(left / cost, 1), most);
 }
 
 static bool is_generic(const struct tuner *tuner, const struct precision *precision,
@@ -71,8 +42,8 @@ static bool is_generic(const struct tuner *tuner, const struct precision *precis
     return false;
 }
 
-unsigned verify_all(struct tuner *tuner, const struct precision *precision, struct config *configs,
-        unsigned num, double end)
+unsigned verify_pairs(struct tuner *tuner, const struct precision *precision, unsigned num_pairs,
+        struct config *configs, unsigned num, double end)
 {
     const double limit = tuner->limit;
     unsigned kept = 0, size = 1;
@@ -84,21 +55,28 @@ unsigned verify_all(struct tuner *tuner, const struct precision *precision, stru
             break;
         size = size < num - i ? size : num - i;
         tuner->limit = has_own || tuner->is_strict ? limit : HUGE_VAL;
-        evaluate_some(tuner, precision, &configs[i], size, passes);
+        evaluate_together(tuner, precision, num_pairs, &configs[i], size, passes);
         for (unsigned j = 0; j < size; j++, i++)
             if (passes[j]) {
                 has_own = has_own || !is_generic(tuner, precision, &configs[i]);
                 configs[kept++] = configs[i];
             }
-        size = next_size(tuner, (tuner->spent - before) / size, end);
+        size = next_size((tuner->spent - before) / size, end - tuner->spent,
+                MOST_TOGETHER / num_pairs);
     }
     tuner->limit = limit;
     return kept;
 }
 
+unsigned verify_all(struct tuner *tuner, const struct precision *precision, struct config *configs,
+        unsigned num, double end)
+{
+    return verify_pairs(tuner, precision, NUM_PAIRS, configs, num, end);
+}
+
 bool verify_one(struct tuner *tuner, const struct precision *precision, const struct config *config)
 {
     bool passes[MOST_TOGETHER];
-    evaluate_some(tuner, precision, config, 1, passes);
+    evaluate_together(tuner, precision, NUM_PAIRS, config, 1, passes);
     return passes[0];
 }

@@ -14,6 +14,10 @@
 unsigned verify_all(struct tuner *tuner, const struct precision *precision, struct config *configs,
         unsigned num, double end);
 
+/* The same for the first so many pairs. */
+unsigned verify_pairs(struct tuner *tuner, const struct precision *precision, unsigned num_pairs,
+        struct config *configs, unsigned num, double end);
+
 /* Whether one passes; false also when it could not be evaluated. */
 bool verify_one(struct tuner *tuner, const struct precision *precision,
         const struct config *config);

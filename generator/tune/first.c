@@ -126,8 +126,8 @@ double first_time(struct tuner *tuner, const struct problem *problem, struct sha
     for (unsigned from = 0; from < first->num;) {
         unsigned num = 0;
         for (; from < first->num && num < MAX_FINALISTS; from++)
-            if (config_takes(&first->configs[from], problem, &tuner->facts, shape.m, shape.n,
-                        shape.k))
+            if (!first->is_left_out[from] && config_takes(&first->configs[from], problem,
+                                                     &tuner->facts, shape.m, shape.n, shape.k))
                 takers[num++] = first->configs[from];
         if (num && !tuner_evaluate(tuner, RECORD_FIRST, problem, shape, takers, num, 0, results))
             break;

@@ -11,6 +11,7 @@ enum { FIRST_MOST = 80, FIRST_MOST_SHAPES = 108 };
 struct first {
     struct config configs[FIRST_MOST];
     bool is_kin[FIRST_MOST];           /* the device's own bundles or its relatives' hold it */
+    bool is_left_out[FIRST_MOST];      /* it is not timed */
     unsigned num, num_kin;             /* how many; how many of them are kin */
     unsigned num_good;                 /* after sorting: those that are fast somewhere, which come
                                           first, and those of relatives */
@@ -20,7 +21,7 @@ struct first {
 
 void first_list(const struct tuner *tuner, const struct precision *precision, struct first *first);
 
-/* Times those that take the shape. The best time, seconds; 0 when none has one. */
+/* Times those that take the shape and are not left out. The best time, seconds; 0 when none has one. */
 double first_time(struct tuner *tuner, const struct problem *problem, struct shape shape,
         const struct first *first);
 

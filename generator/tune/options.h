@@ -30,6 +30,7 @@ struct options {
     struct shard shard;
     enum embed embed;
     bool unless_matched, or_generic, set_aside, replay, json, quiet;
+    bool is_member;                    /* of trial: in a crew */
 };
 
 /* Tunes, selects and writes winners.tsv, device.tsv and bundle.c. Returns an exit status. */

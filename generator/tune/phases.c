@@ -1,8 +1,9 @@
 /* phases.c: how the budget of one precision is spent: breadth first.
  *
  *   speed    see how fast the generic bundle is, so that shapes fit the device
- *   first    time what is known already, of relatives and presets, at a shape of each class; the
- *            few that are best together are verified: from here on every class is served
+ *   first    time what is known already, of relatives and presets, at a shape of each class (on CPUs
+ *            what was verified before, for NN); the few that are best together are verified: from
+ *            here on every class is served
  *   search   look for the best configuration at shapes of each class
  *   look     evaluate the best of that again, at all of these shapes, where the strategy wants that
  *   edges    verify the finalists on every edge class, for each transpose pair
@@ -27,6 +28,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     FIRST_SHAPES = 6 * DRAW_NUM_CLASSES,
@@ -40,9 +42,11 @@ _Static_assert((int) (FIRST_SHAPES *FIRST_BESIDE) <= (int) FIRST_MOST_SHAPES, "r
  * search's. Presets and what relatives found leave a search little to find, and many finalists want
  * many shapes: more is left for what comes after the search, unless the application has shapes of
  * its own that no relative knows. Shards and what is merged of them keep to the long search. */
-static const double first_end = 0.12, starters_end = 0.18, search_end = 0.50,
-                    short_search_end = 0.28, edges_end = 0.70, short_edges_end = 0.55,
-                    drawn_end = 0.89, matrix_end = 0.92;
+static const struct ends {
+    double verified, first, starters;  /* verified: on CPUs, before they are timed */
+} cpu_ends = { 0.12, 0.17, 0.20 }, gpu_ends = { 0, 0.12, 0.18 };
+static const double search_end = 0.50, short_search_end = 0.28, edges_end = 0.70,
+                    short_edges_end = 0.55, drawn_end = 0.89, matrix_end = 0.92;
 
 /* From so many configurations of relatives on. */
 enum { MANY_KIN = 6 };
@@ -103,6 +107,16 @@ static bool is_whole(const struct tuner *tuner)
     return !tuner->records.head.shard.num && !tuner->records.head.merged;
 }
 
+static bool is_cpu(const struct phases *phases)
+{
+    return phases->tuner->facts.value[FACT_IS_CPU];
+}
+
+static const struct ends *ends_of(const struct phases *phases)
+{
+    return is_cpu(phases) ? &cpu_ends : &gpu_ends;
+}
+
 /* How fast generic is, on problems that take it no longer than a part of the first search. */
 static void find_speed(struct phases *phases)
 {
@@ -110,7 +124,7 @@ static void find_speed(struct phases *phases)
     if (!is_whole(phases->tuner))
         return;
     progress_phase(phases->tuner, "%s speed", phases->precision->name);
-    phases_limit(phases, first_end, true);
+    phases_limit(phases, ends_of(phases)->first, true);
     phases->generic_rate = baseline_rate(phases->tuner, phases->precision, seconds, HUGE_VAL);
 }
 
@@ -127,7 +141,7 @@ static unsigned first_shapes(const struct phases *phases, struct shape drawn,
 {
     unsigned num = 0;
     shapes[num++] = drawn;
-    if (phases->tuner->facts.value[FACT_IS_CPU] || !drawn_has_fewer_beside(drawn))
+    if (is_cpu(phases) || !drawn_has_fewer_beside(drawn))
         return num;
     const size_t long_side = drawn.m > drawn.n ? drawn.m : drawn.n;
     shapes[num++] = (struct shape){ 1, long_side, drawn.k };
@@ -135,18 +149,32 @@ static unsigned first_shapes(const struct phases *phases, struct shape drawn,
     return num;
 }
 
-/* Times what is known at a shape, or notes that there was no time. False when the run must stop. */
+/* Times what is known at a shape, or notes that there was no time; at one shape however late it is.
+ * False when the run must stop. */
 static bool time_first_at(struct phases *phases, const struct problem *problem, struct shape shape,
-        struct first *first)
+        bool is_one, struct first *first)
 {
     double seconds = 0;
-    if (phases_used(phases) < first_end)
+    if (is_one || phases_used(phases) < ends_of(phases)->first)
         seconds = first_time(phases->tuner, problem, shape, first);
     if (seconds > 0)
         phases->rate = fmax(phases->rate, shape_operations(shape) / seconds);
-    else if (phases_used(phases) >= first_end)
+    else if (phases_used(phases) >= ends_of(phases)->first)
         first->untimed[first->num_untimed++] = shape;
     return !phases_must_stop(phases);
+}
+
+/* On CPUs compiling takes longer than timing, and processes compile side by side. So what is known is
+ * verified for NN first, in its order, as far as there is time; the rest is left out. */
+static void verify_first(struct phases *phases, struct first *first)
+{
+    struct config verified[FIRST_MOST];
+    memcpy(verified, first->configs, sizeof verified);
+    phases_limit(phases, ends_of(phases)->first, false);
+    const unsigned num = verify_pairs(phases->tuner, phases->precision, 1, verified, first->num,
+            phases->start + ends_of(phases)->verified * phases->seconds);
+    for (unsigned i = 0; i < first->num; i++)
+        first->is_left_out[i] = finalists_differ(verified, num, &first->configs[i], 1);
 }
 
 /* The verified ones of what is known; the others remain candidates. Where kernels compile fast, a
@@ -157,19 +185,22 @@ static bool time_first(struct phases *phases)
     first_list(phases->tuner, phases->precision, &first);
     phases->search_end = is_short(phases, first.num_kin) ? short_search_end : search_end;
     progress_phase(phases->tuner, "%s first", phases->precision->name);
-    phases_limit_beyond(phases, first_end, true);
+    if (is_cpu(phases))
+        verify_first(phases, &first);
+    phases_limit_beyond(phases, ends_of(phases)->first, true);
     const struct problem problems[2] = { problem_of_pair(phases->precision, 0),
         problem_of_pair(phases->precision, NUM_PAIRS - 1) };
     bool takes_turns = false;
-    tuner_warm(phases->tuner, &problems[0], first.configs, first.num);
+    if (!is_cpu(phases))
+        tuner_warm(phases->tuner, &problems[0], first.configs, first.num);
     struct draw draw = drawn_begin(phases, "first");
     for (unsigned i = 0; i < FIRST_SHAPES; i++) {
         struct shape shapes[FIRST_BESIDE];
         struct drawn drawn;
         if (!draw_shape(&draw, &drawn))
             continue;
-        if (i == DRAW_NUM_CLASSES && !phases->tuner->facts.value[FACT_IS_CPU] &&
-                phases_used(phases) < first_end / 2) {
+        if (i == DRAW_NUM_CLASSES && !is_cpu(phases) &&
+                phases_used(phases) < ends_of(phases)->first / 2) {
             takes_turns = true;
             tuner_warm(phases->tuner, &problems[1], first.configs, first.num);
         }
@@ -177,7 +208,7 @@ static bool time_first(struct phases *phases)
         const unsigned num = first_shapes(phases, (struct shape){ drawn.m, drawn.n, drawn.k },
                 shapes);
         for (unsigned j = 0; j < num; j++)
-            if (!time_first_at(phases, problem, shapes[j], &first))
+            if (!time_first_at(phases, problem, shapes[j], i == 0 && j == 0, &first))
                 return false;
     }
     first_sort(phases->tuner, phases->precision, &first);
@@ -190,7 +221,7 @@ static bool time_first(struct phases *phases)
     }
     verify_all(phases->tuner, phases->precision, first.configs,
             first.num_good < STARTERS ? first.num_good : STARTERS,
-            phases->start + starters_end * phases->seconds);
+            phases->start + ends_of(phases)->starters * phases->seconds);
     return !phases_must_stop(phases);
 }
 

@@ -55,13 +55,13 @@ static bool write_emitted(const struct options *options, const struct winners *w
     return write_file(options, "bundle.c", &bundle);
 }
 
-/* By processes that read winners.tsv. Nothing is measured meanwhile: no core is left alone. */
+/* By processes that read winners.tsv. */
 static bool embed(const struct options *options, struct assembly *assembly,
         char error[FAMILY_ERROR_BYTES])
 {
     const struct embed_crew crew = { .program = options->program,
         .output = options->output,
-        .size = crew_size(sysconf(_SC_NPROCESSORS_ONLN) + 1) };
+        .size = crew_size(sysconf(_SC_NPROCESSORS_ONLN)) };
     return embed_binaries(assembly, options->device, options->embed == EMBED_BOTH, NULL, &crew,
             error);
 }

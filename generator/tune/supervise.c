@@ -26,6 +26,7 @@ struct supervisor {
     struct child child;
     struct lock *lock;                 /* NULL: of a member, which works in another one's turns */
     double waited;
+    bool is_member;
     bool is_absent;                    /* the child says that there is no such device */
 };
 
@@ -78,8 +79,14 @@ void supervise_lessen(const char *facts)
 static bool start(struct supervisor *supervisor, struct device_facts *facts,
         const volatile int *stop, char error[TRIAL_MESSAGE_BYTES])
 {
-    char *const args[] = { supervisor->program, "trial", "--device", supervisor->device,
-        lesser_facts ? "--facts" : NULL, (char *) lesser_facts, NULL };
+    char *args[8] = { supervisor->program, "trial", "--device", supervisor->device };
+    size_t num = 4;
+    if (supervisor->is_member)
+        args[num++] = "--member";
+    if (lesser_facts) {
+        args[num++] = "--facts";
+        args[num++] = (char *) lesser_facts;
+    }
     if (!child_start(&supervisor->child, args)) {
         snprintf(error, TRIAL_MESSAGE_BYTES, "cannot start a trial process: %s", strerror(errno));
         return false;
@@ -407,8 +414,10 @@ struct supervisor *supervise_open_member(const char *program, const char *device
 {
     struct device_facts facts;
     struct supervisor *supervisor = make(program, device, error);
-    if (supervisor &&
-            (!start(supervisor, &facts, stop, error) || !first_canary(supervisor, stop, error)))
+    if (!supervisor)
+        return NULL;
+    supervisor->is_member = true;
+    if (!start(supervisor, &facts, stop, error) || !first_canary(supervisor, stop, error))
         supervise_close(&supervisor);
     return supervisor;
 }

@@ -57,7 +57,7 @@ bool supervise_build(struct supervisor *supervisor, const struct trial_request *
 double supervise_waited(const struct supervisor *supervisor);
 
 /* The body of the child: reads requests from standard input until it ends. Returns the exit
- * code. facts: see supervise_lessen. */
-int trial_main(const char *device, const char *facts);
+ * code. facts: see supervise_lessen. A member's child keeps little of what it has built. */
+int trial_main(const char *device, const char *facts, bool is_member);
 
 #endif

@@ -303,7 +303,7 @@ static bool open_device(struct trial *trial, const char *name, const char *facts
     return false;
 }
 
-int trial_main(const char *device, const char *facts)
+int trial_main(const char *device, const char *facts, bool is_member)
 {
     char line[PROTOCOL_LINE_BYTES];
     struct trial *trial = calloc(1, sizeof *trial);
@@ -316,7 +316,8 @@ int trial_main(const char *device, const char *facts)
     bool ok = open_device(trial, device, facts);
     if (ok) {
         verifier_init(&trial->verifier, &trial->launcher);
-        candidates_init(&trial->candidates, &trial->launcher, &trial->verifier, &trial->facts);
+        candidates_init(&trial->candidates, &trial->launcher, &trial->verifier, &trial->facts,
+                is_member);
         greet(trial);
         while (ok && hear(line))
             ok = serve(trial, line);

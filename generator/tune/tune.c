@@ -186,11 +186,10 @@ static int measure(const struct options *options, struct tuner *tuner)
     int status = EXIT_FAILURE;
     if (tuner->journal) {
         const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-        const unsigned size = crew_size(cores);
-        if (!tuner->facts.value[FACT_IS_CPU]) {
-            tuner->ahead = ahead_open(options->program, options->device, cores);
-            tuner->crew = size ? crew_open(options->program, options->device, size) : NULL;
-        }
+        const bool is_cpu = tuner->facts.value[FACT_IS_CPU];
+        const unsigned size = crew_size(is_cpu ? cores : cores - 1); /* one drives the device */
+        tuner->ahead = is_cpu ? NULL : ahead_open(options->program, options->device, cores);
+        tuner->crew = size ? crew_open(options->program, options->device, size) : NULL;
         tune_all(options, tuner);
         crew_close(&tuner->crew);
         ahead_close(&tuner->ahead);

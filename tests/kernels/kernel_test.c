@@ -539,7 +539,7 @@ static int run_on_device(const struct options *options)
     }
     int status = pretend(options, &run.facts);
     verifier_init(&run.verifier, &run.launcher);
-    candidates_init(&run.candidates, &run.launcher, &run.verifier, &run.facts);
+    candidates_init(&run.candidates, &run.launcher, &run.verifier, &run.facts, false);
     if (!status)
         status = run_all(&run);
     candidates_free(&run.candidates);

@@ -22,6 +22,7 @@
  * When time is to pass, it sends SIGUSR1 to its parent, whose clock a test has made to follow.
  */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,7 +248,8 @@ static void greet(void)
 int main(int argc, char **argv)
 {
     char line[512];
-    if (argc != 4 || strcmp(argv[1], "trial") || strcmp(argv[2], "--device"))
+    const bool is_member = argc == 5 && !strcmp(argv[4], "--member");
+    if (argc != 4 + is_member || strcmp(argv[1], "trial") || strcmp(argv[2], "--device"))
         return 2;
     device = argv[3];
     greet();

@@ -113,6 +113,9 @@ static inline struct record *find_row(const struct tuner *tuner, const struct re
     return NULL;
 }
 
+/* Of one row, seconds. */
+static double edges_cost;
+
 static inline void measure(struct tuner *tuner, struct record *result)
 {
     const struct shape shape = { result->m, result->n, result->k };
@@ -120,7 +123,7 @@ static inline void measure(struct tuner *tuner, struct record *result)
                     : result->kind == RECORD_GENERIC && is_late_winner
                             ? generic_time(tuner, result)
                             : time_of(&result->config, shape);
-    result->cost = 0.01;
+    result->cost = result->kind == RECORD_EDGES ? edges_cost : 0.01;
     result->used = true;
     const bool fails = failing_family && !strcmp(result->config.family->name, failing_family);
     strcpy(result->outcome, fails ? "wrong" : tuner->records.num ? outcome : "ok");
@@ -244,6 +247,7 @@ static inline int begin(void **state)
     slow_family = NULL;
     compute_capability = 0;
     rate = 0;
+    edges_cost = 0.01;
     is_uneven = is_behind = is_replay = is_late_winner = false;
     num_missed = stop_after = 0;
     stop = 0;

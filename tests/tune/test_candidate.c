@@ -21,7 +21,7 @@ static struct candidates candidates;
 static int begin(void **state)
 {
     (void) state;
-    candidates_init(&candidates, &launcher, &verifier, &facts);
+    candidates_init(&candidates, &launcher, &verifier, &facts, false);
     return 0;
 }
 
@@ -65,8 +65,8 @@ static void test_the_oldest_makes_room(void **state)
     struct candidate *second = get("direct TM=2", "half", 0);
     unsigned num = 2;
     (void) state;
-    const unsigned kept = facts.value[FACT_IS_CPU] ? CANDIDATES_KEPT_BY_CPU : CANDIDATES_KEPT;
-    for (int i = 0; num < kept; i++, num++) {
+    assert_true(candidates.num_kept >= TRIAL_MAX_CONFIGS);
+    for (int i = 0; num < candidates.num_kept; i++, num++) {
         static const int values[] = { 1, 2, 4 };
         char text[64];
         assert_true(i < 3 * 3 * 3 * 3 * 4);

@@ -68,7 +68,7 @@ static void run(unsigned num, double incumbent, struct trial_result *results)
     char error[FAMILY_ERROR_BYTES];
     assert_true(config_parse("direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 INDEX=64", &config, error));
     verifier_init(&verifier, &launcher);
-    candidates_init(&candidates, &launcher, &verifier, &facts);
+    candidates_init(&candidates, &launcher, &verifier, &facts, false);
     struct candidate *candidate = candidate_get(&candidates, &config, &problem);
     assert_true(candidate_verify(&candidates, candidate, SIZE, SIZE, SIZE, 0, &results[0]));
     assert_int_equal(timing_data_reserve(&data, &launcher, problem.precision, elements),

@@ -305,6 +305,7 @@ static void relatives_recipes_are_ordered_by_predicted_times_where_none_are(void
 {
     size_t edges;
     (void) state;
+    is_cpu = false;
     is_flat = true;
     make_kin(2);
     num_nearest = num_kin;
@@ -321,6 +322,7 @@ static void what_stores_triangles_is_verified_early(void **state)
 {
     char error[FAMILY_ERROR_BYTES];
     (void) state;
+    is_cpu = false;
     is_flat = true;
     slow_family = "direct";
     make_kin(4);
@@ -349,6 +351,7 @@ static void predicted_times_of_relatives_are_not_compared(void **state)
 {
     char error[FAMILY_ERROR_BYTES];
     (void) state;
+    is_cpu = false;
     is_flat = true;
     make_kin(2);
     num_nearest = num_kin;
@@ -365,6 +368,7 @@ static void predicted_times_of_relatives_are_not_compared(void **state)
 static void relatives_recipes_that_fail_come_last(void **state)
 {
     (void) state;
+    is_cpu = false;
     is_flat = true;
     make_kin(60);
     failing_family = "packed";
@@ -373,6 +377,30 @@ static void relatives_recipes_that_fail_come_last(void **state)
     for (size_t i = 0; i < first_row(RECORD_SEARCH); i++)
         assert_false(tuner.records.rows[i].kind == RECORD_EDGES &&
                      config_equal(&tuner.records.rows[i].config, &kin[0]));
+}
+
+/* On a CPU the first of all are verified for NN before they are timed, as far as there is time, and
+ * what fails is not timed; however long that takes, there is a shape at which the rest is. */
+static void a_cpu_verifies_what_it_times_first(void **state)
+{
+    (void) state;
+    for (int is_slow = 0; is_slow < 2; is_slow++) {
+        edges_cost = is_slow ? 30 : 0.01;
+        failing_family = "direct";
+        make_kin(60);
+        assert_true(run_made(60));
+        const size_t first = first_row(RECORD_FIRST), search = first_row(RECORD_SEARCH);
+        const struct record *rows = tuner.records.rows;
+        assert_in_range(first, 1, search);
+        assert_true(config_equal(&rows[0].config, &kin[0]));
+        for (size_t i = 0; i < first; i++)
+            assert_true(rows[i].kind == RECORD_EDGES && rows[i].pair == 0);
+        for (size_t i = first; i < search; i++)
+            assert_true(
+                    rows[i].kind != RECORD_FIRST || strcmp(rows[i].config.family->name, "direct"));
+        assert_true((double) first * edges_cost <= 30);
+        assert_int_equal(count_tasks(RECORD_FIRST) > 1, !is_slow);
+    }
 }
 
 /* At every shape that was timed first there is one that was timed there and is verified. */
@@ -569,6 +597,7 @@ int main(void)
         TEST(what_stores_triangles_is_verified_early),
         TEST(predicted_times_of_relatives_are_not_compared),
         TEST(relatives_recipes_that_fail_come_last),
+        TEST(a_cpu_verifies_what_it_times_first),
         TEST(every_class_is_served_before_the_search),
         TEST(vectors_are_timed_first_on_a_gpu),
         TEST(few_rows_are_timed_beside_deep_shapes),
