@@ -25,10 +25,23 @@ static void evaluate_together(struct tuner *tuner, const struct precision *preci
             passes[i / num_pairs] = false;
 }
 
-/* How many come next when the last ones took so long each: as many as there is time for. */
-static unsigned next_size(double cost, double left, unsigned most)
+/* How many come next when the last ones took so long each: as many as there is time for, but no more
+ * than four times as many. */
+static unsigned next_size(unsigned last, double cost, double left, unsigned most)
 {
-    return cost * most <= left ? most : (unsigned) fmin(fmax(left / cost, 1), most);
+    const unsigned many = 4 * last < most ? 4 * last : most;
+    return cost * many <= left ? many : (unsigned) fmin(fmax(left / cost, 1), many);
+}
+
+/* How long evaluations of the next ones may go on. One alone, before one that is not generic's is
+ * verified: for ever. Several together, of which some may take far longer than the last ones took: as
+ * long again as there is time for. */
+static double next_limit(const struct tuner *tuner, unsigned size, bool has_own, double end,
+        double limit)
+{
+    if (size > 1 && end > tuner->spent)
+        return fmin(limit, 2 * end - tuner->spent);
+    return has_own || tuner->is_strict ? limit : HUGE_VAL;
 }
 
 static bool is_generic(const struct tuner *tuner, const struct precision *precision,
@@ -54,14 +67,14 @@ unsigned verify_pairs(struct tuner *tuner, const struct precision *precision, un
         if (has_own && before > end)
             break;
         size = size < num - i ? size : num - i;
-        tuner->limit = has_own || tuner->is_strict ? limit : HUGE_VAL;
+        tuner->limit = next_limit(tuner, size, has_own, end, limit);
         evaluate_together(tuner, precision, num_pairs, &configs[i], size, passes);
         for (unsigned j = 0; j < size; j++, i++)
             if (passes[j]) {
                 has_own = has_own || !is_generic(tuner, precision, &configs[i]);
                 configs[kept++] = configs[i];
             }
-        size = next_size((tuner->spent - before) / size, end - tuner->spent,
+        size = next_size(size, (tuner->spent - before) / size, end - tuner->spent,
                 MOST_TOGETHER / num_pairs);
     }
     tuner->limit = limit;

@@ -184,9 +184,11 @@ void tuner_warm(struct tuner *tuner, const struct problem *problem, const struct
     (void) num;
 }
 
+/* Where several configurations are verified at once, one that takes for ever does not hold up all. */
 bool tuner_evaluate_each(struct tuner *tuner, enum record_kind kind,
         const struct evaluation *evaluations, unsigned num, struct record *results)
 {
+    assert_true(num <= NUM_PAIRS || tuner->limit < HUGE_VAL);
     for (unsigned i = 0; i < num; i++) {
         results[i] = (struct record){ .kind = kind };
         if (!tuner_evaluate(tuner, kind, &evaluations[i].problem, evaluations[i].shape,
