@@ -1,13 +1,18 @@
 /* crew.c: see crew.h. */
 #include "crew.h"
 #include "clock.h"
+#include "quiet.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* A job that was begun gets this much, seconds: none at all would mean no limit. */
 static const double least_total = 1e-3;
+
+/* What the machine must have for each member: PoCL's take 0.2 to 0.25 GB (2026-11-30). */
+static const double member_bytes = 512e6;
 
 struct member {
     struct crew *crew;
@@ -27,9 +32,16 @@ struct crew {
     bool is_closing;
 };
 
-unsigned crew_size(long cores)
+unsigned crew_size(long cores, double memory)
 {
-    return cores < 2 ? 0 : cores < CREW_MOST ? (unsigned) cores : CREW_MOST;
+    const double most = fmin(fmin((double) cores, floor(memory / member_bytes)), CREW_MOST);
+    return most < 2 ? 0 : (unsigned) most;
+}
+
+unsigned crew_size_here(long left_alone)
+{
+    return crew_size(usable_processors() - left_alone,
+            (double) sysconf(_SC_PHYS_PAGES) * (double) sysconf(_SC_PAGESIZE));
 }
 
 struct crew *crew_open(const char *program, const char *device, unsigned size)

@@ -37,8 +37,12 @@ struct crew_work {
 
 struct crew;
 
-/* How many members so many cores make; 0 is no crew. */
-unsigned crew_size(long cores);
+/* How many members there are where there are so many cores and so much memory, bytes, as each has a
+ * compiler in it. 0 is no crew. */
+unsigned crew_size(long cores, double memory);
+
+/* Of the processors that this process may use, but for so many. */
+unsigned crew_size_here(long left_alone);
 
 /* Nothing is started before it is needed. NULL when out of memory. */
 struct crew *crew_open(const char *program, const char *device, unsigned size);

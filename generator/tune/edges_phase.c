@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Verified at once. */
-enum { MOST_TOGETHER = 8 * NUM_PAIRS };
+/* Evaluations at once; how many times as many configurations as the last time. */
+enum { MOST_TOGETHER = 8 * NUM_PAIRS, GROWTH = 4 };
 
 /* Evaluates a few configurations at once, for the first so many pairs. */
 static void evaluate_together(struct tuner *tuner, const struct precision *precision,
@@ -25,23 +25,12 @@ static void evaluate_together(struct tuner *tuner, const struct precision *preci
             passes[i / num_pairs] = false;
 }
 
-/* How many come next when the last ones took so long each: as many as there is time for, but no more
- * than four times as many. */
+/* How many come next when the last ones took so long each: as many as there is time for. They grow by
+ * steps, as some may take far longer than the last ones did. */
 static unsigned next_size(unsigned last, double cost, double left, unsigned most)
 {
-    const unsigned many = 4 * last < most ? 4 * last : most;
+    const unsigned many = GROWTH * last < most ? GROWTH * last : most;
     return cost * many <= left ? many : (unsigned) fmin(fmax(left / cost, 1), many);
-}
-
-/* How long evaluations of the next ones may go on. One alone, before one that is not generic's is
- * verified: for ever. Several together, of which some may take far longer than the last ones took: as
- * long again as there is time for. */
-static double next_limit(const struct tuner *tuner, unsigned size, bool has_own, double end,
-        double limit)
-{
-    if (size > 1 && end > tuner->spent)
-        return fmin(limit, 2 * end - tuner->spent);
-    return has_own || tuner->is_strict ? limit : HUGE_VAL;
 }
 
 static bool is_generic(const struct tuner *tuner, const struct precision *precision,
@@ -67,7 +56,7 @@ unsigned verify_pairs(struct tuner *tuner, const struct precision *precision, un
         if (has_own && before > end)
             break;
         size = size < num - i ? size : num - i;
-        tuner->limit = next_limit(tuner, size, has_own, end, limit);
+        tuner->limit = has_own || tuner->is_strict ? limit : HUGE_VAL;
         evaluate_together(tuner, precision, num_pairs, &configs[i], size, passes);
         for (unsigned j = 0; j < size; j++, i++)
             if (passes[j]) {

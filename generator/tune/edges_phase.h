@@ -1,4 +1,4 @@
-/* edges_phase.h: configurations are verified on every edge class, for each transpose pair. */
+/* edges_phase.h: configurations are verified on every edge class, for all transpose pairs or some. */
 #ifndef KILN_TUNE_EDGES_PHASE_H
 #define KILN_TUNE_EDGES_PHASE_H
 
@@ -9,7 +9,7 @@
  * verified. No evaluation takes longer than tuner->limit; where the budget is not strict, those
  * first ones may.
  *
- * What is decided looks at costs and device facts, not at the crew: a run that resumes or replays
+ * What is decided looks at costs, not at the crew: a run that resumes or replays
  * with another crew, or none, decides the same. */
 unsigned verify_all(struct tuner *tuner, const struct precision *precision, struct config *configs,
         unsigned num, double end);

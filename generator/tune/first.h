@@ -1,6 +1,7 @@
 /* first.h: what is known before any search: the recipes of linked bundles that are legal on the
- * device, nearest relative first, and the presets. They are timed beside each other at a few
- * shapes, and brought into the order in which they are worth verifying. */
+ * device, nearest relative first, and the presets. They, on CPUs those that were verified for NN in
+ * time, are timed beside each other at a few shapes, and brought into the order in which they are
+ * worth verifying. */
 #ifndef KILN_TUNE_FIRST_H
 #define KILN_TUNE_FIRST_H
 
@@ -11,7 +12,7 @@ enum { FIRST_MOST = 80, FIRST_MOST_SHAPES = 108 };
 struct first {
     struct config configs[FIRST_MOST];
     bool is_kin[FIRST_MOST];           /* the device's own bundles or its relatives' hold it */
-    bool is_left_out[FIRST_MOST];      /* it is not timed */
+    bool is_left_out[FIRST_MOST];      /* it is not timed; until they are sorted */
     unsigned num, num_kin;             /* how many; how many of them are kin */
     unsigned num_good;                 /* after sorting: those that are fast somewhere, which come
                                           first, and those of relatives */

@@ -149,13 +149,12 @@ static unsigned first_shapes(const struct phases *phases, struct shape drawn,
     return num;
 }
 
-/* Times what is known at a shape, or notes that there was no time; at one shape however late it is.
- * False when the run must stop. */
+/* Times what is known at a shape, or notes that there was no time. False when the run must stop. */
 static bool time_first_at(struct phases *phases, const struct problem *problem, struct shape shape,
-        bool is_one, struct first *first)
+        bool however_late, struct first *first)
 {
     double seconds = 0;
-    if (is_one || phases_used(phases) < ends_of(phases)->first)
+    if (however_late || phases_used(phases) < ends_of(phases)->first)
         seconds = first_time(phases->tuner, problem, shape, first);
     if (seconds > 0)
         phases->rate = fmax(phases->rate, shape_operations(shape) / seconds);
@@ -166,11 +165,11 @@ static bool time_first_at(struct phases *phases, const struct problem *problem, 
 
 /* On CPUs compiling takes longer than timing, and processes compile side by side. So what is known is
  * verified for NN first, in its order, as far as there is time; the rest is left out. */
-static void verify_first(struct phases *phases, struct first *first)
+static void verify_known(struct phases *phases, struct first *first)
 {
     struct config verified[FIRST_MOST];
     memcpy(verified, first->configs, sizeof verified);
-    phases_limit(phases, ends_of(phases)->first, false);
+    phases_limit(phases, 1, false);
     const unsigned num = verify_pairs(phases->tuner, phases->precision, 1, verified, first->num,
             phases->start + ends_of(phases)->verified * phases->seconds);
     for (unsigned i = 0; i < first->num; i++)
@@ -186,11 +185,11 @@ static bool time_first(struct phases *phases)
     phases->search_end = is_short(phases, first.num_kin) ? short_search_end : search_end;
     progress_phase(phases->tuner, "%s first", phases->precision->name);
     if (is_cpu(phases))
-        verify_first(phases, &first);
+        verify_known(phases, &first);
     phases_limit_beyond(phases, ends_of(phases)->first, true);
     const struct problem problems[2] = { problem_of_pair(phases->precision, 0),
         problem_of_pair(phases->precision, NUM_PAIRS - 1) };
-    bool takes_turns = false;
+    bool takes_turns = false, has_shape = false;
     if (!is_cpu(phases))
         tuner_warm(phases->tuner, &problems[0], first.configs, first.num);
     struct draw draw = drawn_begin(phases, "first");
@@ -208,8 +207,9 @@ static bool time_first(struct phases *phases)
         const unsigned num = first_shapes(phases, (struct shape){ drawn.m, drawn.n, drawn.k },
                 shapes);
         for (unsigned j = 0; j < num; j++)
-            if (!time_first_at(phases, problem, shapes[j], i == 0 && j == 0, &first))
+            if (!time_first_at(phases, problem, shapes[j], !has_shape, &first))
                 return false;
+        has_shape = true;
     }
     first_sort(phases->tuner, phases->precision, &first);
     progress_phase(phases->tuner, "%s edges", phases->precision->name);

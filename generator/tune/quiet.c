@@ -6,10 +6,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void quieten_pocl(void)
+long usable_processors(void)
 {
     cpu_set_t may_use;
-    if (sched_getaffinity(0, sizeof may_use, &may_use) == 0 &&
-            CPU_COUNT(&may_use) == sysconf(_SC_NPROCESSORS_ONLN))
+    if (sched_getaffinity(0, sizeof may_use, &may_use) == 0)
+        return CPU_COUNT(&may_use);
+    return sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+void quieten_pocl(void)
+{
+    if (usable_processors() == sysconf(_SC_NPROCESSORS_ONLN))
         setenv("POCL_AFFINITY", "1", 0);
 }

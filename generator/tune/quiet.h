@@ -8,4 +8,7 @@
  * To be called before OpenCL is. */
 void quieten_pocl(void);
 
+/* How many processors this process may use. */
+long usable_processors(void);
+
 #endif

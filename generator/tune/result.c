@@ -61,7 +61,7 @@ static bool embed(const struct options *options, struct assembly *assembly,
 {
     const struct embed_crew crew = { .program = options->program,
         .output = options->output,
-        .size = crew_size(sysconf(_SC_NPROCESSORS_ONLN)) };
+        .size = crew_size_here(0) };
     return embed_binaries(assembly, options->device, options->embed == EMBED_BOTH, NULL, &crew,
             error);
 }

@@ -34,8 +34,8 @@ struct supervisor *supervise_open(const char *program, const char *device, const
         struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES]);
 void supervise_close(struct supervisor **supervisor);
 
-/* The same for one that takes no turns of its own: it works while another supervisor of this
- * process holds the device. It is opened, used and closed by one thread, which may be any. */
+/* The same for one that takes no turns of its own and times nothing: it works while another supervisor
+ * of this process holds the device. It is opened, used and closed by one thread, which may be any. */
 struct supervisor *supervise_open_member(const char *program, const char *device,
         const volatile int *stop, char error[TRIAL_MESSAGE_BYTES]);
 
@@ -57,7 +57,7 @@ bool supervise_build(struct supervisor *supervisor, const struct trial_request *
 double supervise_waited(const struct supervisor *supervisor);
 
 /* The body of the child: reads requests from standard input until it ends. Returns the exit
- * code. facts: see supervise_lessen. A member's child keeps little of what it has built. */
+ * code. facts: see supervise_lessen. A member's child keeps little of what it has built, and its threads go where they may. */
 int trial_main(const char *device, const char *facts, bool is_member);
 
 #endif

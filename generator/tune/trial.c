@@ -308,7 +308,8 @@ int trial_main(const char *device, const char *facts, bool is_member)
     char line[PROTOCOL_LINE_BYTES];
     struct trial *trial = calloc(1, sizeof *trial);
     signal(SIGINT, SIG_IGN);
-    quieten_pocl();
+    if (!is_member)
+        quieten_pocl();
     if (!trial || !(trial->out = child_output())) {
         free(trial);
         return EXIT_FAILURE;

@@ -187,7 +187,7 @@ static int measure(const struct options *options, struct tuner *tuner)
     if (tuner->journal) {
         const long cores = sysconf(_SC_NPROCESSORS_ONLN);
         const bool is_cpu = tuner->facts.value[FACT_IS_CPU];
-        const unsigned size = crew_size(is_cpu ? cores : cores - 1); /* one drives the device */
+        const unsigned size = crew_size_here(is_cpu ? 0 : 1); /* one core serves the device */
         tuner->ahead = is_cpu ? NULL : ahead_open(options->program, options->device, cores);
         tuner->crew = size ? crew_open(options->program, options->device, size) : NULL;
         tune_all(options, tuner);

@@ -10,6 +10,9 @@
 /* With less than this there is no time to evaluate, seconds. */
 static const double least_time = 0.1;
 
+/* How much longer a kernel may take on a CPU where a crew's processes share its cores. */
+enum { CROWDED = 4 };
+
 /* What there is time for, seconds. */
 static double time_left(const struct tuner *tuner)
 {
@@ -219,7 +222,7 @@ static bool begin_work(struct tuner *tuner, enum trial_kind kind, struct job *jo
     const struct crew_work work = { .kind = kind,
         .jobs = jobs,
         .num = num,
-        .deadline = patience(0),
+        .deadline = patience(0) * (tuner->facts.value[FACT_IS_CPU] ? CROWDED : 1),
         .until = time_ends(tuner),
         .stop = tuner->stop };
     crew_begin(tuner->crew, &work);

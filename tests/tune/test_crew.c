@@ -305,10 +305,13 @@ static void no_member_outlives_the_tuner(void **state)
 static void a_crew_is_two_at_least(void **state)
 {
     (void) state;
-    assert_int_equal(crew_size(-1), 0);
-    assert_int_equal(crew_size(1), 0);
-    assert_int_equal(crew_size(2), 2);
-    assert_int_equal(crew_size(16), 12);
+    assert_int_equal(crew_size(-1, 64e9), 0);
+    assert_int_equal(crew_size(1, 64e9), 0);
+    assert_int_equal(crew_size(2, 64e9), 2);
+    assert_int_equal(crew_size(16, 64e9), 12);
+    assert_int_equal(crew_size(4, 1e9), 0);
+    assert_int_equal(crew_size(4, 2e9), 3);
+    assert_int_equal(crew_size(4, -1), 0);
 }
 
 /* ---- Building ---- */

@@ -387,6 +387,7 @@ static void a_cpu_verifies_what_it_times_first(void **state)
     for (int is_slow = 0; is_slow < 2; is_slow++) {
         edges_cost = is_slow ? 30 : 0.01;
         failing_family = "packed";
+        most_at_once = 0;
         make_kin(60);
         assert_true(run_made(60));
         const size_t first = first_row(RECORD_FIRST), search = first_row(RECORD_SEARCH);
@@ -399,6 +400,7 @@ static void a_cpu_verifies_what_it_times_first(void **state)
             assert_true(
                     rows[i].kind != RECORD_FIRST || strcmp(rows[i].config.family->name, "packed"));
         assert_true((double) first * edges_cost <= 60);
+        assert_int_equal(most_at_once > NUM_PAIRS, !is_slow);
         assert_int_equal(count_tasks(RECORD_FIRST) > 1, !is_slow);
     }
 }
