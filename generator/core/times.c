@@ -193,29 +193,12 @@ static bool same_moment(const struct record *a, const struct record *b)
            SAME_TASK(a, b);
 }
 
-/* Of an operand that is prepared in any case, what multiplies reads the same form whatever the
- * operand's own is: how often it is fetched does not tell of that. */
-static void drop_forms_of_prepared(const struct kiln_recipe *recipe, uint64_t terms[KILN_NUM_TERMS])
-{
-    unsigned prepared = 0;
-    for (unsigned i = 0; i < recipe->num_stages; i++)
-        prepared |= recipe->stages[i].prepares;
-    prepared &= ~(unsigned) recipe->as_is;
-    if (prepared & KILN_PREPARED_A)
-        terms[KILN_TERM_FETCHED_TRANSPOSED_A] = terms[KILN_TERM_FETCHED_PLAIN_A] =
-                terms[KILN_TERM_FETCHED_RAGGED_A] = 0;
-    if (prepared & KILN_PREPARED_B)
-        terms[KILN_TERM_FETCHED_TRANSPOSED_B] = terms[KILN_TERM_FETCHED_PLAIN_B] =
-                terms[KILN_TERM_FETCHED_RAGGED_B] = 0;
-}
-
 static void find_terms(const struct times *times, unsigned number, const struct record *r,
         uint64_t terms[KILN_NUM_TERMS])
 {
     const struct kiln_recipe *recipe = &times->candidates[number].recipe[r->pair];
     const struct kiln_product product = product_of(times->precision, r->pair, r->m, r->n, r->k);
     kiln_time_terms(recipe, &product, units_of(times, r), terms);
-    drop_forms_of_prepared(recipe, terms);
 }
 
 static void add_timing(const struct times *times, const struct record *r, unsigned number,
