@@ -43,8 +43,10 @@ _Static_assert((int) (FIRST_SHAPES *FIRST_BESIDE) <= (int) FIRST_MOST_SHAPES, "r
  * many shapes: more is left for what comes after the search, unless the application has shapes of
  * its own that no relative knows. Shards and what is merged of them keep to the long search. */
 static const struct ends {
-    double verified, first, starters;  /* verified: on CPUs, before they are timed */
-} cpu_ends = { 0.12, 0.17, 0.20 }, gpu_ends = { 0, 0.12, 0.18 };
+    double verified;                   /* on CPUs, before they are timed */
+    double first, round;               /* round: where shapes are each the first of a class */
+    double starters;                   /* how much comes behind that for their edges */
+} cpu_ends = { 0.12, 0.17, 0.17, 0.03 }, gpu_ends = { 0, 0.22, 0.35, 0.04 };
 static const double search_end = 0.50, short_search_end = 0.28, edges_end = 0.70,
                     short_edges_end = 0.55, drawn_end = 0.89, matrix_end = 0.92;
 
@@ -151,14 +153,14 @@ static unsigned first_shapes(const struct phases *phases, struct shape drawn,
 
 /* Times what is known at a shape, or notes that there was no time. False when the run must stop. */
 static bool time_first_at(struct phases *phases, const struct problem *problem, struct shape shape,
-        bool however_late, struct first *first)
+        double end, struct first *first)
 {
     double seconds = 0;
-    if (however_late || phases_used(phases) < ends_of(phases)->first)
+    if (phases_used(phases) < end)
         seconds = first_time(phases->tuner, problem, shape, first);
     if (seconds > 0)
         phases->rate = fmax(phases->rate, shape_operations(shape) / seconds);
-    else if (phases_used(phases) >= ends_of(phases)->first)
+    else if (phases_used(phases) >= end)
         first->untimed[first->num_untimed++] = shape;
     return !phases_must_stop(phases);
 }
@@ -176,6 +178,25 @@ static void verify_known(struct phases *phases, struct first *first)
         first->is_left_out[i] = finalists_differ(verified, num, &first->configs[i], 1);
 }
 
+/* The best of what is known: finalists, of which the first few are verified. */
+static bool verify_starters(struct phases *phases, struct first *first)
+{
+    first_sort(phases->tuner, phases->precision, first);
+    progress_phase(phases->tuner, "%s edges", phases->precision->name);
+    phases_limit(phases, 1, false);
+    for (unsigned i = 0; i < first->num_good && phases->num_known < MAX_FINALISTS; i++) {
+        phases->is_kin[phases->num_known] = first->is_kin[i];
+        phases->known[phases->num_known++] = first->configs[i];
+        finalists_add(phases, &first->configs[i]);
+    }
+    const double end = fmax(phases_used(phases), ends_of(phases)->first) +
+                       ends_of(phases)->starters;
+    verify_all(phases->tuner, phases->precision, first->configs,
+            first->num_good < STARTERS ? first->num_good : STARTERS,
+            phases->start + end * phases->seconds);
+    return !phases_must_stop(phases);
+}
+
 /* The verified ones of what is known; the others remain candidates. Where kernels compile fast, a
  * shape of each class is transposed, A and B both, so that each operand is read both ways. */
 static bool time_first(struct phases *phases)
@@ -186,7 +207,7 @@ static bool time_first(struct phases *phases)
     progress_phase(phases->tuner, "%s first", phases->precision->name);
     if (is_cpu(phases))
         verify_known(phases, &first);
-    phases_limit_beyond(phases, ends_of(phases)->first, true);
+    phases_limit_beyond(phases, ends_of(phases)->round, true);
     const struct problem problems[2] = { problem_of_pair(phases->precision, 0),
         problem_of_pair(phases->precision, NUM_PAIRS - 1) };
     bool takes_turns = false, has_shape = false;
@@ -206,23 +227,15 @@ static bool time_first(struct phases *phases)
         const struct problem *problem = &problems[takes_turns && i / DRAW_NUM_CLASSES % 2];
         const unsigned num = first_shapes(phases, (struct shape){ drawn.m, drawn.n, drawn.k },
                 shapes);
+        const double end = !has_shape           ? HUGE_VAL
+                         : i < DRAW_NUM_CLASSES ? ends_of(phases)->round
+                                                : ends_of(phases)->first;
         for (unsigned j = 0; j < num; j++)
-            if (!time_first_at(phases, problem, shapes[j], !has_shape, &first))
+            if (!time_first_at(phases, problem, shapes[j], end, &first))
                 return false;
         has_shape = true;
     }
-    first_sort(phases->tuner, phases->precision, &first);
-    progress_phase(phases->tuner, "%s edges", phases->precision->name);
-    phases_limit(phases, 1, false);
-    for (unsigned i = 0; i < first.num_good && phases->num_known < MAX_FINALISTS; i++) {
-        phases->is_kin[phases->num_known] = first.is_kin[i];
-        phases->known[phases->num_known++] = first.configs[i];
-        finalists_add(phases, &first.configs[i]);
-    }
-    verify_all(phases->tuner, phases->precision, first.configs,
-            first.num_good < STARTERS ? first.num_good : STARTERS,
-            phases->start + ends_of(phases)->starters * phases->seconds);
-    return !phases_must_stop(phases);
+    return verify_starters(phases, &first);
 }
 
 /* Drops the finalists that fail an edge class, or for which there is no time. */

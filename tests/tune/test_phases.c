@@ -310,7 +310,7 @@ static void relatives_recipes_are_ordered_by_predicted_times_where_none_are(void
     make_kin(2);
     num_nearest = num_kin;
     tuner.records.prior = predict_later_faster;
-    assert_true(run_made(2));
+    assert_true(run_made(0.5));
     assert_in_range(count_tasks(RECORD_FIRST), 1, 2);
     edges = first_row(RECORD_EDGES);
     assert_in_range(edges, 1, tuner.records.num - 1);
