@@ -226,6 +226,7 @@ enum kiln_term {
     KILN_TERM_KEPT,                    /* and of what they keep of these, to be added up */
     KILN_TERM_FETCHED_PLAIN_A, KILN_TERM_FETCHED_PLAIN_B,  /* elements, once for every tile, of
                                           operands that are not transposed */
+    KILN_TERM_PRODUCTS,                /* m n k, shared: what tiles that stand out of C leave out */
     KILN_NUM_TERMS
 };
 

@@ -14,6 +14,14 @@ enum { LINE_BYTES = 64 };
  * more than so many find room. */
 enum { MEETING_BYTES = 4096, MEETING_ROWS = 16 };
 
+/* An operand of more bytes, of which a piece of every row is read for each column of tiles, has left
+ * the caches when the next pieces are. */
+enum { FAR_BYTES = 4 << 20 };
+
+/* By how many eighths a time is longer on a CPU, as measured (tests/bench/RESULTS.md,
+ * generator/tune/README.md): for each operand whose rows meet; where one is far. */
+enum { MEETING_EIGHTHS = 1, FAR_EIGHTHS = 8 };
+
 static uint64_t at_most(uint64_t value)
 {
     return value < KILN_TIME_MAX ? value : KILN_TIME_MAX;
@@ -119,6 +127,7 @@ static void count_memory(const struct kiln_recipe *recipe, const struct kiln_pro
     const uint64_t fetched_b = stored(recipe, product,
             times(kiln_parts(product->m, recipe->tile[0]), b));
     const unsigned ragged = kiln_time_ragged(product);
+    terms[KILN_TERM_PRODUCTS] = times(c, product->k);
     terms[KILN_TERM_A] = a;
     terms[KILN_TERM_B] = b;
     terms[KILN_TERM_C] = c;
@@ -156,18 +165,6 @@ unsigned kiln_time_meeting(const struct kiln_product *product)
     const size_t bytes = product->element_bytes;
     return (rows_meet(&product->a, bytes) ? (unsigned) KILN_PREPARED_A : 0u) |
            (rows_meet(&product->b, bytes) ? (unsigned) KILN_PREPARED_B : 0u);
-}
-
-unsigned kiln_time_crowded(const struct kiln_recipe *recipe, const struct kiln_product *product)
-{
-    const unsigned meeting = kiln_time_meeting(product);
-    bool in_place = recipe->num_regions == 0;
-    for (unsigned i = 0; i < recipe->num_stages; i++) {
-        in_place = in_place && recipe->stages[i].local_bytes == 0;
-    }
-    const bool a = (meeting & KILN_PREPARED_A) != 0 && product->n > recipe->tile[1];
-    const bool b = (meeting & KILN_PREPARED_B) != 0 && product->m > recipe->tile[0];
-    return in_place ? (unsigned) a + (unsigned) b : 0;
 }
 
 /* What is moved is moved by all units, and a device with more of them has more of what feeds them. */
@@ -216,6 +213,43 @@ uint64_t kiln_time_predict(const struct kiln_recipe *recipe, const struct kiln_p
     uint64_t terms[KILN_NUM_TERMS];
     kiln_time_terms(recipe, product, units, terms);
     return kiln_time_sum(recipe->time, terms);
+}
+
+/* Neither brought into another form nor into local memory. */
+static bool is_in_place(const struct kiln_recipe *recipe)
+{
+    bool is = recipe->num_regions == 0;
+    for (unsigned i = 0; i < recipe->num_stages; i++) {
+        is = is && recipe->stages[i].local_bytes == 0;
+    }
+    return is;
+}
+
+static bool is_far(const struct kiln_matrix *matrix, size_t element_bytes)
+{
+    return times(times(matrix->rows, matrix->row_length), element_bytes) > FAR_BYTES;
+}
+
+/* Rows that lie along K are read from end to end, whatever their number. */
+static bool reads_from_afar(const struct kiln_recipe *recipe, const struct kiln_product *product)
+{
+    const bool a = product->transa && is_far(&product->a, product->element_bytes);
+    const bool b = !product->transb && is_far(&product->b, product->element_bytes);
+    return (a || b) && product->m > recipe->tile[0] && product->n > recipe->tile[1];
+}
+
+uint64_t kiln_time_on_cpu(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        uint64_t time)
+{
+    const unsigned meeting = kiln_time_meeting(product);
+    unsigned eighths = reads_from_afar(recipe, product) ? FAR_EIGHTHS : 0;
+    if ((meeting & KILN_PREPARED_A) != 0 && product->n > recipe->tile[1]) {
+        eighths += MEETING_EIGHTHS;
+    }
+    if ((meeting & KILN_PREPARED_B) != 0 && product->m > recipe->tile[0]) {
+        eighths += MEETING_EIGHTHS;
+    }
+    return eighths > 0 && is_in_place(recipe) ? at_most(time + time / 8 * eighths) : time;
 }
 
 bool kiln_time_is_sound(const struct kiln_time *time)

@@ -18,11 +18,8 @@
 enum kiln_ragged { KILN_RAGGED_A = 1, KILN_RAGGED_B = 2, KILN_RAGGED_C = 4 };
 KILN_INTERNAL unsigned kiln_time_ragged(const struct kiln_product *product);
 
-/* The operands whose rows meet in the same lines of a CPU's first cache (enum kiln_prepared), and
- * how many of these a recipe reads in place, anew for each tile. */
+/* The operands whose rows meet in the same lines of a CPU's first cache (enum kiln_prepared). */
 KILN_INTERNAL unsigned kiln_time_meeting(const struct kiln_product *product);
-KILN_INTERNAL unsigned kiln_time_crowded(const struct kiln_recipe *recipe,
-        const struct kiln_product *product);
 
 /* The counts of a product's terms, by enum kiln_term, on a device with so many compute units (0 is
  * taken as 1). None is above 2^62, and none that units share above 2^62 over their number. */
@@ -37,6 +34,12 @@ KILN_INTERNAL uint64_t kiln_time_sum(const struct kiln_time *time,
  * a time. */
 KILN_INTERNAL uint64_t kiln_time_predict(const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint32_t units);
+
+/* What a predicted time is on a CPU: longer where operands that are read in place, anew for each
+ * tile, lie in a way that its caches do not bear. No term tells of it: few shapes that are drawn lie
+ * so. At most KILN_TIME_MAX. */
+KILN_INTERNAL uint64_t kiln_time_on_cpu(const struct kiln_recipe *recipe,
+        const struct kiln_product *product, uint64_t time);
 
 /* Is every coefficient a number, and none negative? */
 KILN_INTERNAL bool kiln_time_is_sound(const struct kiln_time *time);

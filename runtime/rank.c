@@ -19,9 +19,6 @@ static uint16_t pinned_recipe(const struct kiln_bundle *bundle, const struct kil
     return KILN_NO_RECIPE;
 }
 
-/* Drawn shapes, to which times are fitted, hardly ever have rows that meet in a CPU's cache. Read
- * in place, each such operand counts for an eighth more time, as measured on one CPU
- * (tests/bench/RESULTS.md). The tuner's own count of losses knows nothing of it. */
 static uint64_t time_of_one(const struct kiln_bundle *bundle, const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint32_t units)
 {
@@ -29,8 +26,7 @@ static uint64_t time_of_one(const struct kiln_bundle *bundle, const struct kiln_
         return KILN_RANK_UNTIMED;
     }
     const uint64_t time = kiln_time_predict(recipe, product, units);
-    const uint64_t more = bundle->traits.is_cpu ? time / 8 * kiln_time_crowded(recipe, product) : 0;
-    return 1 + (time + more < KILN_TIME_MAX ? time + more : KILN_TIME_MAX);
+    return 1 + (bundle->traits.is_cpu ? kiln_time_on_cpu(recipe, product, time) : time);
 }
 
 static bool is_candidate(const struct kiln_recipe *recipe, const struct kiln_product *product)

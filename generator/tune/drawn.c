@@ -10,9 +10,10 @@
 
 enum { GENERIC_SHAPES = 12, FITTED_FROM = 12, FIT_EVERY = 6, NARROW_OCTAVES = 4, AGAIN_MOST = 4 };
 
-/* By this factor a finalist's predicted time may be behind the best one's; others are not timed. At
- * held-out shapes a false prediction must show. */
-static const double far_behind = 2, far_behind_held = 4;
+/* By this factor a finalist's predicted time may be behind the best one's; others are not timed. On
+ * CPUs, where those left out have no second chance (drawn_fill), more shapes are worth more all the
+ * same. At held-out shapes a false prediction must show. */
+static const double far_behind = 2, far_behind_on_cpu = 1.3, far_behind_held = 4;
 /* And who was left out is timed where later fits predict it to be within this of the best. */
 static const double near_best = 1.2;
 
@@ -190,9 +191,9 @@ static bool time_shape(struct phases *phases, enum record_kind kind, const struc
     struct record results[MAX_FINALISTS];
     struct config takers[MAX_FINALISTS];
     const struct problem problem = problem_of_pair(phases->precision, pair);
-    const bool is_held = kind == RECORD_HELD;
-    const unsigned num = list_takers(phases, fitted, &problem, shape,
-            is_held ? far_behind_held : far_behind, takers);
+    const bool is_held = kind == RECORD_HELD, is_cpu = phases->tuner->facts.value[FACT_IS_CPU];
+    const double far = is_held ? far_behind_held : is_cpu ? far_behind_on_cpu : far_behind;
+    const unsigned num = list_takers(phases, fitted, &problem, shape, far, takers);
     if (phases_used(phases) > end)
         return false;
     if (!num ||

@@ -285,6 +285,7 @@ static void counts_stop_at_the_most(void **state)
         check_stops(terms[KILN_TERM_A], (long double) m * k * 256);
         check_stops(terms[KILN_TERM_B], (long double) k * n * 256);
         check_stops(terms[KILN_TERM_C], (long double) m * n * 256);
+        check_stops(terms[KILN_TERM_PRODUCTS], (long double) m * n * k * 256);
         check_stops(terms[KILN_TERM_ROUNDS], parts(m, 32) * parts(n, 64));
         check_stops(terms[KILN_TERM_STEPS], parts(m, 32) * parts(n, 64) * parts(k, 16));
         check_stops(terms[KILN_TERM_FETCHED_A], parts(n, 64) * m * k * 256);

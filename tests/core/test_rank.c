@@ -254,7 +254,6 @@ static int compare(const void *left, const void *right)
     return a->recipe < b->recipe ? -1 : 1;
 }
 
-/* Batches list every recipe that is for the extents, each once, in the order of a plain sort. */
 /* On a CPU, rows that begin at multiples of 4096 bytes: what reads them in place takes longer. */
 static void rows_that_meet_count_on_cpus(void **state)
 {
@@ -282,6 +281,49 @@ static void rows_that_meet_count_on_cpus(void **state)
     assert_int_equal(order[0], 0);
 }
 
+/* On a CPU, an operand of more than 4 MiB of which a piece of every row is read for each column of
+ * tiles: what reads it in place counts twice. */
+static void far_operands_count_on_cpus(void **state)
+{
+    static const struct kiln_stage keeps = { .entry = "keeps", .work_dim = 1, .local_bytes = 64 };
+    static const struct far {
+        unsigned transa, transb;
+        size_t m, n, k;
+        bool is_far;
+    } cases[] = {
+        { 0, 0, 64, 1032, 1020, true }, { 0, 0, 64, 1032, 1010, false }, /* 4 MiB, not more */
+        { 0, 1, 64, 1032, 1020, false },                                 /* its rows lie along K */
+        { 1, 1, 1032, 64, 1020, true }, { 0, 1, 1032, 64, 1020, false },
+        { 0, 0, 8, 1032, 1020, false },   /* one row of tiles */
+        { 0, 0, 1032, 8, 140000, false }, /* one column of tiles: whole rows of B are read */
+        { 1, 0, 1032, 1032, 1020, true }, /* both count once */
+    };
+    struct clay clay;
+    uint32_t order[MOST];
+    (void) state;
+    clay_make(&clay, 2);
+    clay.times[0].coefficient[KILN_TERM_CALL] = 1000;
+    clay.recipes[1].num_stages = 1;
+    clay.recipes[1].stages = &keeps;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (unsigned is_cpu = 0; is_cpu < 2; is_cpu++) {
+            const struct far *far = &cases[i];
+            const struct kiln_product product = kiln_product_dense(KILN_ID_SINGLE, FLOATS,
+                    far->transa, far->transb, far->m, far->n, far->k);
+            clay.bundle.traits.is_cpu = (uint8_t) is_cpu;
+            for (unsigned r = 0; r < 2; r++) {
+                clay.recipes[r].transa = (uint8_t) far->transa;
+                clay.recipes[r].transb = (uint8_t) far->transb;
+            }
+            for (unsigned later = 0; later < 2; later++) {
+                clay.times[1].coefficient[KILN_TERM_CALL] = later ? 2010 : 1990;
+                assert_int_equal(order_of(&clay, &product, order), 2);
+                assert_int_equal(order[0], is_cpu && far->is_far && !later);
+            }
+        }
+}
+
+/* Batches list every recipe that is for the extents, each once, in the order of a plain sort. */
 static void batches_list_each_once(void **state)
 {
     uint64_t random = 3;
@@ -329,6 +371,7 @@ int main(void)
         cmocka_unit_test(only_what_takes_the_extents_is_ranked),
         cmocka_unit_test(the_prediction_decides),
         cmocka_unit_test(rows_that_meet_count_on_cpus),
+        cmocka_unit_test(far_operands_count_on_cpus),
         cmocka_unit_test(batches_list_each_once),
     };
     return cmocka_run_group_tests_name("rank", tests, NULL, NULL);

@@ -250,13 +250,18 @@ static void check_too_many(const char *row, int times, const char *expected)
     text_free(&text);
 }
 
-/* Files from before the terms of operands that are not transposed. */
+/* Files from before the terms of operands that are not transposed, and before that of products. */
 static void times_of_older_files_are_read(void **state)
 {
     (void) state;
     parse(HEAD RECIPE "time\tsingle\t0" ZEROS "\t1\t2\t3\n", &winners);
     assert_true(winners.recipes[0].time.coefficient[KILN_TERM_KEPT] == 3);
     assert_true(winners.recipes[0].time.coefficient[KILN_TERM_FETCHED_PLAIN_A] == 0);
+    parse(HEAD RECIPE "time\tsingle\t0" ZEROS "\t1\t2\t3\t4\t5\n", &winners);
+    assert_true(winners.recipes[0].time.coefficient[KILN_TERM_FETCHED_PLAIN_B] == 5);
+    assert_true(winners.recipes[0].time.coefficient[KILN_TERM_PRODUCTS] == 0);
+    parse(HEAD RECIPE "time\tsingle\t0" ZEROS "\t1\t2\t3\t4\t5\t6\n", &winners);
+    assert_true(winners.recipes[0].time.coefficient[KILN_TERM_PRODUCTS] == 6);
 }
 
 static void limits_are_told(void **state)
