@@ -102,13 +102,18 @@ static double factor_over(const struct kiln_time *prior, const struct fit_sample
     return known ? factors[known / 2] : 1;
 }
 
+void fit_lengthen(struct kiln_time *time, double factor)
+{
+    for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
+        time->coefficient[t] = as_written(factor * (double) time->coefficient[t]);
+}
+
 bool fit_time(const struct fit_sample *samples, size_t num, const struct fit_sample *guesses,
         size_t num_guesses, const struct kiln_time *prior, struct kiln_time *time)
 {
     if (prior && num < FIT_ENOUGH) {
-        const double factor = factor_over(prior, samples, num);
-        for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
-            time->coefficient[t] = as_written(factor * (double) prior->coefficient[t]);
+        *time = *prior;
+        fit_lengthen(time, factor_over(prior, samples, num));
         return true;
     }
     if (num < FIT_LEAST && !num_guesses)

@@ -40,6 +40,9 @@ enum { FIT_FAMILY_LEAST = 10 };
 bool fit_time(const struct fit_sample *samples, size_t num, const struct fit_sample *guesses,
         size_t num_guesses, const struct kiln_time *prior, struct kiln_time *time);
 
+/* Every time that the coefficients tell becomes so many times as long. */
+void fit_lengthen(struct kiln_time *time, double factor);
+
 /* ---- families ---- */
 
 /* By what of the tile a term's coefficient is larger. */

@@ -1,6 +1,7 @@
 /* select.c: greedy choice of recipes from the times of a journal. */
 #include "select.h"
 #include "emit.h"
+#include "fit.h"
 #include "losses.h"
 #include "platform.h"
 #include "sort.h"
@@ -30,6 +31,11 @@ static const double worth_exchange = 0.0005;
 /* A lead of the generic bundle that is not just noise. */
 static const double clear_lead = 1.05;
 
+/* Of many candidates those are taken that were told too fast, most of all by few samples. So a
+ * candidate's time counts as longer by as much as so many samples are of its own: on a CPU; and where
+ * others have the coefficients of a relative, which are of many. */
+enum { CAUTION = 8 };
+
 /* What counts, in units of the best time's logarithm, for a task that nothing serves; and for a
  * recipe that is taken at a shape of the matrix where it was left out: its predicted time was twice
  * the best one's then; on a CPU, 1.3 times. */
@@ -46,6 +52,23 @@ struct choice {
     bool pinned[TIMES_MAX_CANDIDATES]; /* fastest at a shape of the application's own */
     bool ships;
 };
+
+/* Fits the times of all candidates, with caution. False when out of memory. */
+static bool open_times(const struct records *records, const struct precision *precision,
+        struct times *times)
+{
+    bool is_cautious = records->head.facts.value[FACT_IS_CPU];
+    if (!times_open(records, precision, false, times))
+        return false;
+    for (unsigned c = 0; c < times->num_candidates; c++)
+        is_cautious = is_cautious || times->candidates[c].has_prior;
+    for (unsigned c = 0; c < times->num_candidates; c++) {
+        struct times_candidate *candidate = &times->candidates[c];
+        if (is_cautious && candidate->is_fitted && !candidate->has_prior)
+            fit_lengthen(&candidate->time, 1 + CAUTION / (candidate->num_samples + 1.0));
+    }
+    return true;
+}
 
 /* log(time of what is dispatched / best time), for one task. */
 static double task_loss(const struct choice *choice, const struct times_task *task)
@@ -322,7 +345,7 @@ static bool choose(const struct records *records, const struct precision *precis
     const bool is_noisy = records->head.facts.value[FACT_IS_CPU] && !is_in_turn;
     *choice = (struct choice){ .worth = is_noisy ? worth_on_cpu : worth_otherwise };
     struct times *times = &choice->times;
-    const bool ok = times_open(records, precision, false, times) && list_tasks(records, choice);
+    const bool ok = open_times(records, precision, times) && list_tasks(records, choice);
     if (!ok || !times->num_tasks)
         return ok;
     choose_few(choice);
@@ -555,7 +578,7 @@ bool select_list(const struct records *records, const struct winners *winners,
     int number[TIMES_MAX_CANDIDATES];
     *num = 0;
     *list = NULL;
-    bool ok = times_open(records, precision, false, &choice.times) &&
+    bool ok = open_times(records, precision, &choice.times) &&
               times_add(records, kind, &choice.times);
     if (ok && kind != RECORD_HELD) /* where nothing else is to count */
         times_add_generic(records, &choice.times);

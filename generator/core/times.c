@@ -323,6 +323,7 @@ static void fit_candidate(const struct records *records, struct times *times, un
                          : family ? list_guesses(times, number, family, factor, timings)
                                   : 0;
     candidate->has_prior = prior && !is_own;
+    candidate->num_samples = num;
     candidate->is_fitted = (prior || guesses || num >= least_samples(times, number, timings)) &&
                            fit_time(timings->samples, num, timings->guesses, guesses,
                                    is_own ? NULL : prior, &candidate->time);

@@ -35,6 +35,7 @@ struct times_candidate {
     struct config config;
     struct kiln_recipe recipe[NUM_PAIRS];        /* what it says of itself */
     bool is_fitted, has_prior;         /* has_prior: it is known of a relative */
+    size_t num_samples;                /* of its own, that it is fitted to */
     struct kiln_time time;             /* if it is fitted */
 };
 
