@@ -230,9 +230,13 @@ static bool is_far(const struct kiln_matrix *matrix, size_t element_bytes)
     return times(times(matrix->rows, matrix->row_length), element_bytes) > FAR_BYTES;
 }
 
-/* Rows that lie along K are read from end to end, whatever their number. */
+/* Rows that lie along K are read from end to end, whatever their number. Of complex elements, whose
+ * pieces of rows are longer, no such factor gained anything. */
 static bool reads_from_afar(const struct kiln_recipe *recipe, const struct kiln_product *product)
 {
+    if (kiln_precision_is_complex(product->precision)) {
+        return false;
+    }
     const bool a = product->transa && is_far(&product->a, product->element_bytes);
     const bool b = !product->transb && is_far(&product->b, product->element_bytes);
     return (a || b) && product->m > recipe->tile[0] && product->n > recipe->tile[1];

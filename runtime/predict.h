@@ -36,8 +36,8 @@ KILN_INTERNAL uint64_t kiln_time_predict(const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint32_t units);
 
 /* What a predicted time is on a CPU: longer where operands that are read in place, anew for each
- * tile, lie in a way that its caches do not bear. No term tells of it: few shapes that are drawn lie
- * so. At most KILN_TIME_MAX. */
+ * tile, lie in a way that its caches do not bear. No term tells of it, and the tuner's own
+ * predictions do not. At most KILN_TIME_MAX. */
 KILN_INTERNAL uint64_t kiln_time_on_cpu(const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint64_t time);
 

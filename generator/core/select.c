@@ -33,7 +33,8 @@ static const double clear_lead = 1.05;
 
 /* Of many candidates those are taken that were told too fast, most of all by few samples. So a
  * candidate's time counts as longer by as much as so many samples are of its own: on a CPU; and where
- * others have the coefficients of a relative, which are of many. */
+ * others have the coefficients of a relative, which are of many. Not where the bundle's own are
+ * fitted anew: all its recipes were timed in turn. */
 enum { CAUTION = 8 };
 
 /* What counts, in units of the best time's logarithm, for a task that nothing serves; and for a
@@ -64,8 +65,10 @@ static bool open_times(const struct records *records, const struct precision *pr
         is_cautious = is_cautious || times->candidates[c].has_prior;
     for (unsigned c = 0; c < times->num_candidates; c++) {
         struct times_candidate *candidate = &times->candidates[c];
-        if (is_cautious && candidate->is_fitted && !candidate->has_prior)
-            fit_lengthen(&candidate->time, 1 + CAUTION / (candidate->num_samples + 1.0));
+        const size_t num = candidate->num_samples;
+        if (is_cautious && !records->prior_is_own && candidate->is_fitted &&
+                !(candidate->has_prior && num < FIT_ENOUGH))
+            fit_lengthen(&candidate->time, 1 + CAUTION / ((double) num + 1));
     }
     return true;
 }

@@ -321,6 +321,17 @@ static void far_operands_count_on_cpus(void **state)
                 assert_int_equal(order[0], is_cpu && far->is_far && !later);
             }
         }
+    /* Not of complex elements. */
+    const struct kiln_product pairs = kiln_product_dense(KILN_ID_COMPLEX_SINGLE, 2 * FLOATS, 0, 0,
+            64, 1032, 1020);
+    clay.bundle.traits.is_cpu = 1;
+    for (unsigned r = 0; r < 2; r++) {
+        clay.recipes[r].precision = KILN_ID_COMPLEX_SINGLE;
+        clay.recipes[r].transa = clay.recipes[r].transb = 0;
+    }
+    clay.times[1].coefficient[KILN_TERM_CALL] = 1990;
+    assert_int_equal(order_of(&clay, &pairs, order), 2);
+    assert_int_equal(order[0], 0);
 }
 
 /* Batches list every recipe that is for the extents, each once, in the order of a plain sort. */
