@@ -18,7 +18,7 @@ enum { MEETING_BYTES = 4096, MEETING_ROWS = 16 };
  * the caches when the next pieces are. */
 enum { FAR_BYTES = 4 << 20 };
 
-/* By how many eighths a time is longer on a CPU, as measured (tests/bench/RESULTS.md,
+/* By how many eighths a time is longer on a CPU, as measured on one (tests/bench/RESULTS.md,
  * generator/tune/README.md): for each operand whose rows meet; where one is far. */
 enum { MEETING_EIGHTHS = 1, FAR_EIGHTHS = 8 };
 

@@ -75,7 +75,8 @@ void times_clear(struct times *times);
 int times_find(const struct times *times, const struct config *config);
 
 /* The predicted time of a candidate on the journal's device, picoseconds, without what the library
- * adds on a CPU (kiln_time_on_cpu); TIMES_UNTIMED: it has no coefficients; UINT64_MAX: it does not take the shape. */
+ * adds on a CPU (kiln_time_on_cpu); TIMES_UNTIMED: it has no coefficients; UINT64_MAX: it does not
+ * take the shape. */
 uint64_t times_predict(const struct times *times, int candidate, int pair, size_t m, size_t n,
         size_t k);
 

@@ -167,67 +167,6 @@ static void a_gpu_is_given_more(void **state)
     assert_true(num[0] > num[1]);
 }
 
-static void check_near(double value, double expected)
-{
-    if (!(fabs(value - expected) <= 1e-3 * expected))
-        fail_msg("%g is not %g", value, expected);
-}
-
-/* What a chosen recipe tells of a thousand calls. */
-static double told(int config)
-{
-    int number = 0;
-    uint64_t terms[KILN_NUM_TERMS] = { [KILN_TERM_CALL] = 1000 };
-    assert_true(is_chosen(config, &number));
-    return (double) kiln_time_sum(&winners.recipes[number].time, terms);
-}
-
-/* What A's times, each so often in the journal, tell of a call. */
-static double told_of(bool is_cpu, int times)
-{
-    struct records records;
-    begin(&records);
-    records.head.facts.value[FACT_IS_CPU] = is_cpu;
-    edges(&records, A, 0);
-    for (int i = 0; i < times; i++)
-        add_squares(&records, A, (struct law){ 10, 0 });
-    select_all(&records);
-    return told(A);
-}
-
-static const struct kiln_time *know_a(const struct device_facts *facts,
-        const struct precision *precision, const struct config *config, unsigned *bundle)
-{
-    static const struct kiln_time known = { { [KILN_TERM_CALL] = 1e7f } };
-    char text[CONFIG_TEXT_BYTES];
-    (void) facts;
-    (void) precision;
-    (void) bundle;
-    config_format(config, text);
-    return strncmp(text, configs[A], strlen(configs[A])) ? NULL : &known;
-}
-
-static void few_samples_are_trusted_less(void **state)
-{
-    (void) state;
-    struct records records;
-    const double plain = told_of(false, 1);
-    check_near(told_of(false, 2), plain);
-    check_near(told_of(true, 1), (1 + 8 / 9.0) * plain);
-    check_near(told_of(true, 5), (1 + 8 / 41.0) * plain);
-    /* On a GPU, where a relative knows of A: B, which is as fast, is not trusted as far. */
-    begin(&records);
-    records.head.facts.value[FACT_IS_CPU] = 0;
-    records.prior = know_a;
-    for (int config = A; config <= B; config++) {
-        edges(&records, config, 0);
-        add_squares(&records, config, (struct law){ 10, 0 });
-    }
-    select_all(&records);
-    check_chosen(1 << A);
-    check_near(told(A), plain);
-}
-
 static void add_all_pairs(struct records *records, int config, size_t m, size_t n, size_t k,
         struct law law)
 {
@@ -782,7 +721,6 @@ int main(void)
         cmocka_unit_test(what_is_not_dispatched_is_worth_nothing),
         cmocka_unit_test(a_little_faster_is_not_enough),
         cmocka_unit_test(a_gpu_is_given_more),
-        cmocka_unit_test(few_samples_are_trusted_less),
         cmocka_unit_test(the_first_choice_may_be_exchanged),
         cmocka_unit_test(large_problems_count_more),
         cmocka_unit_test(memory_traffic_counts),
