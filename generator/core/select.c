@@ -31,10 +31,11 @@ static const double worth_exchange = 0.0005;
 /* A lead of the generic bundle that is not just noise. */
 static const double clear_lead = 1.05;
 
-/* Of many candidates those are taken that were told too fast, most of all by few samples. So a
- * candidate's time counts as longer by as much as so many samples are of its own: on a CPU; and where
- * others have the coefficients of a relative, which are of many. Not where the bundle's own are
- * fitted anew: all its recipes were timed in turn. */
+/* Of many candidates those are taken that were told too fast, most of all by few samples. So one of
+ * n samples counts as taking 1 + CAUTION / (n + 1) times as long: on a CPU; and where others have the
+ * coefficients of a relative, which are of many. Not where a bundle's own are fitted anew, as all its
+ * recipes were timed in turn; nor on a GPU from nothing, where recipes for few shapes have few
+ * (generator/tune/README.md). */
 enum { CAUTION = 8 };
 
 /* What counts, in units of the best time's logarithm, for a task that nothing serves; and for a
