@@ -56,24 +56,26 @@ void kiln_hgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         // Fetch A: 4 x 8.
         {
             const int e = item, m = e % 8, k = e / 8;
-            a_next0 = first_m + m < M && k1 + k < K
-                    ? load(A + (k1 + k) * lda + first_m + m) : 0;
+            const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
+            a_next0 = load(A + at_k * lda + row_a);
         }
         {
             const int e = item + 16, m = e % 8, k = e / 8;
-            a_next1 = first_m + m < M && k1 + k < K
-                    ? load(A + (k1 + k) * lda + first_m + m) : 0;
+            const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
+            a_next1 = load(A + at_k * lda + row_a);
         }
         // Fetch B: 4 x 8.
         {
             const int e = item, k = e % 4, n = e / 4;
-            b_next0 = first_n + n < N && k1 + k < K
-                    ? load(B + (first_n + n) * ldb + k1 + k) : 0;
+            const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
+            b_next0 =
+                    load(B + col_b * ldb + at_k);
         }
         {
             const int e = item + 16, k = e % 4, n = e / 4;
-            b_next1 = first_n + n < N && k1 + k < K
-                    ? load(B + (first_n + n) * ldb + k1 + k) : 0;
+            const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
+            b_next1 =
+                    load(B + col_b * ldb + at_k);
         }
     }
     for (int k0 = 0; k0 < K; k0 += 4) {
@@ -102,24 +104,26 @@ void kiln_hgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
             // Fetch A: 4 x 8.
             {
                 const int e = item, m = e % 8, k = e / 8;
-                a_next0 = first_m + m < M && k1 + k < K
-                        ? load(A + (k1 + k) * lda + first_m + m) : 0;
+                const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
+                a_next0 = load(A + at_k * lda + row_a);
             }
             {
                 const int e = item + 16, m = e % 8, k = e / 8;
-                a_next1 = first_m + m < M && k1 + k < K
-                        ? load(A + (k1 + k) * lda + first_m + m) : 0;
+                const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
+                a_next1 = load(A + at_k * lda + row_a);
             }
             // Fetch B: 4 x 8.
             {
                 const int e = item, k = e % 4, n = e / 4;
-                b_next0 = first_n + n < N && k1 + k < K
-                        ? load(B + (first_n + n) * ldb + k1 + k) : 0;
+                const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
+                b_next0 =
+                        load(B + col_b * ldb + at_k);
             }
             {
                 const int e = item + 16, k = e % 4, n = e / 4;
-                b_next1 = first_n + n < N && k1 + k < K
-                        ? load(B + (first_n + n) * ldb + k1 + k) : 0;
+                const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
+                b_next1 =
+                        load(B + col_b * ldb + at_k);
             }
         }
 

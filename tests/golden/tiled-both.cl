@@ -46,8 +46,8 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)
 {
-    __local float a_tiles[2][4][8];
-    __local float b_tiles[2][4][8];
+    __local float a_tiles[2][4][8] __attribute__((aligned(8)));
+    __local float b_tiles[2][4][8] __attribute__((aligned(8)));
     const int local_m = get_local_id(1), local_n = get_local_id(0);
     const int item = local_m * 4 + local_n;
     const int tiles_m = get_num_groups(1), tiles_n = get_num_groups(0);
@@ -59,14 +59,14 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
     int tile_m = 0, tile_n = 0, left = tile, side = 1;
     while (side < max(tiles_m, tiles_n))
         side *= 2;
-    int transposed = 0, turned = 0;
+    int transposed = 0, reversed = 0;
     while (side > 1) {
         side /= 2;
         int quarter = 0;
         for (;; quarter++) {
             const int along = quarter / 2, across = along ^ quarter % 2;
-            const int m = tile_m + ((transposed ? across : along) ^ turned) * side;
-            const int n = tile_n + ((transposed ? along : across) ^ turned) * side;
+            const int m = tile_m + ((transposed ? across : along) ^ reversed) * side;
+            const int n = tile_n + ((transposed ? along : across) ^ reversed) * side;
             const int inside = max(min(side, tiles_m - m), (int) 0)
                     * max(min(side, tiles_n - n), (int) 0);
             if (left < inside) {
@@ -77,7 +77,7 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
             left -= inside;
         }
         transposed ^= quarter % 3 == 0;
-        turned ^= quarter == 3;
+        reversed ^= quarter == 3;
     }
     const int first_m = tile_m * 8;
     const int first_n = tile_n * 8;
@@ -98,20 +98,26 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         // Fetch A: 4 x 8.
         {
             const int e = item, k = e % 4, m = e / 4;
-            a_next0 = load(A + (first_m + m) * lda + k1 + k);
+            const int row_a = first_m + m, at_k = k1 + k;
+            a_next0 = load(A + row_a * lda + at_k);
         }
         {
             const int e = item + 16, k = e % 4, m = e / 4;
-            a_next1 = load(A + (first_m + m) * lda + k1 + k);
+            const int row_a = first_m + m, at_k = k1 + k;
+            a_next1 = load(A + row_a * lda + at_k);
         }
         // Fetch B: 4 x 8.
         {
             const int e = item, k = e % 4, n = e / 4;
-            b_next0 = load(B + (first_n + n) * ldb + k1 + k);
+            const int at_k = k1 + k, col_b = first_n + n;
+            b_next0 =
+                    load(B + col_b * ldb + at_k);
         }
         {
             const int e = item + 16, k = e % 4, n = e / 4;
-            b_next1 = load(B + (first_n + n) * ldb + k1 + k);
+            const int at_k = k1 + k, col_b = first_n + n;
+            b_next1 =
+                    load(B + col_b * ldb + at_k);
         }
     }
     int now = 0;
@@ -144,30 +150,37 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
             // Fetch A: 4 x 8.
             {
                 const int e = item, k = e % 4, m = e / 4;
-                a_next0 = load(A + (first_m + m) * lda + k1 + k);
+                const int row_a = first_m + m, at_k = k1 + k;
+                a_next0 = load(A + row_a * lda + at_k);
             }
             {
                 const int e = item + 16, k = e % 4, m = e / 4;
-                a_next1 = load(A + (first_m + m) * lda + k1 + k);
+                const int row_a = first_m + m, at_k = k1 + k;
+                a_next1 = load(A + row_a * lda + at_k);
             }
             // Fetch B: 4 x 8.
             {
                 const int e = item, k = e % 4, n = e / 4;
-                b_next0 = load(B + (first_n + n) * ldb + k1 + k);
+                const int at_k = k1 + k, col_b = first_n + n;
+                b_next0 =
+                        load(B + col_b * ldb + at_k);
             }
             {
                 const int e = item + 16, k = e % 4, n = e / 4;
-                b_next1 = load(B + (first_n + n) * ldb + k1 + k);
+                const int at_k = k1 + k, col_b = first_n + n;
+                b_next1 =
+                        load(B + col_b * ldb + at_k);
             }
         }
 
         for (int k = 0; k < 4; k += 1) {
             {
-                const float2 b0 = vload2(0, &b_tile[k][local_n * 2]);
-                const float a0 = a_tile[k][local_m * 2];
-                c0_0 += a0 * b0;
-                const float a1 = a_tile[k][local_m * 2 + 1];
-                c1_0 += a1 * b0;
+                const float2 b0 = *(__local const float2 *)
+                        &b_tile[k][local_n * 2];
+                const float2 a0 = *(__local const float2 *)
+                        &a_tile[k][local_m * 2];
+                c0_0 += a0.s0 * b0;
+                c1_0 += a0.s1 * b0;
             }
         }
     }

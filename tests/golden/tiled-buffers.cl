@@ -47,8 +47,8 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)
 {
-    __local float a_tiles[2][4][8];
-    __local float b_tiles[2][4][16];
+    __local float a_tiles[2][4][8] __attribute__((aligned(8)));
+    __local float b_tiles[2][4][16] __attribute__((aligned(8)));
     const int local_m = get_local_id(1), local_n = get_local_id(0);
     const int item = local_m * 4 + local_n;
     const int tiles_m = get_num_groups(1), tiles_n = get_num_groups(0);
@@ -78,34 +78,38 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         // Stage A: 4 x 8, transposed if need be.
         {
             const int e = item, k = e % 4, m = e / 4;
-            a_tile[k][m] = first_m + m < M && k1 + k < K
-                    ? load(A + (first_m + m) * lda + k1 + k) : 0;
+            const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
+            a_tile[k][m] = load(A + row_a * lda + at_k);
         }
         {
             const int e = item + 16, k = e % 4, m = e / 4;
-            a_tile[k][m] = first_m + m < M && k1 + k < K
-                    ? load(A + (first_m + m) * lda + k1 + k) : 0;
+            const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
+            a_tile[k][m] = load(A + row_a * lda + at_k);
         }
         // Stage B: 4 x 16, transposed if need be.
         {
             const int e = item, n = e % 16, k = e / 16;
-            b_tile[k][n] = first_n + n < N && k1 + k < K
-                    ? load(B + (k1 + k) * ldb + first_n + n) : 0;
+            const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
+            b_tile[k][n] =
+                    load(B + at_k * ldb + col_b);
         }
         {
             const int e = item + 16, n = e % 16, k = e / 16;
-            b_tile[k][n] = first_n + n < N && k1 + k < K
-                    ? load(B + (k1 + k) * ldb + first_n + n) : 0;
+            const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
+            b_tile[k][n] =
+                    load(B + at_k * ldb + col_b);
         }
         {
             const int e = item + 32, n = e % 16, k = e / 16;
-            b_tile[k][n] = first_n + n < N && k1 + k < K
-                    ? load(B + (k1 + k) * ldb + first_n + n) : 0;
+            const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
+            b_tile[k][n] =
+                    load(B + at_k * ldb + col_b);
         }
         {
             const int e = item + 48, n = e % 16, k = e / 16;
-            b_tile[k][n] = first_n + n < N && k1 + k < K
-                    ? load(B + (k1 + k) * ldb + first_n + n) : 0;
+            const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
+            b_tile[k][n] =
+                    load(B + at_k * ldb + col_b);
         }
     }
     int now = 0;
@@ -120,34 +124,38 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
             // Stage A: 4 x 8, transposed if need be.
             {
                 const int e = item, k = e % 4, m = e / 4;
-                a_tile[k][m] = first_m + m < M && k1 + k < K
-                        ? load(A + (first_m + m) * lda + k1 + k) : 0;
+                const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
+                a_tile[k][m] = load(A + row_a * lda + at_k);
             }
             {
                 const int e = item + 16, k = e % 4, m = e / 4;
-                a_tile[k][m] = first_m + m < M && k1 + k < K
-                        ? load(A + (first_m + m) * lda + k1 + k) : 0;
+                const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
+                a_tile[k][m] = load(A + row_a * lda + at_k);
             }
             // Stage B: 4 x 16, transposed if need be.
             {
                 const int e = item, n = e % 16, k = e / 16;
-                b_tile[k][n] = first_n + n < N && k1 + k < K
-                        ? load(B + (k1 + k) * ldb + first_n + n) : 0;
+                const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
+                b_tile[k][n] =
+                        load(B + at_k * ldb + col_b);
             }
             {
                 const int e = item + 16, n = e % 16, k = e / 16;
-                b_tile[k][n] = first_n + n < N && k1 + k < K
-                        ? load(B + (k1 + k) * ldb + first_n + n) : 0;
+                const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
+                b_tile[k][n] =
+                        load(B + at_k * ldb + col_b);
             }
             {
                 const int e = item + 32, n = e % 16, k = e / 16;
-                b_tile[k][n] = first_n + n < N && k1 + k < K
-                        ? load(B + (k1 + k) * ldb + first_n + n) : 0;
+                const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
+                b_tile[k][n] =
+                        load(B + at_k * ldb + col_b);
             }
             {
                 const int e = item + 48, n = e % 16, k = e / 16;
-                b_tile[k][n] = first_n + n < N && k1 + k < K
-                        ? load(B + (k1 + k) * ldb + first_n + n) : 0;
+                const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
+                b_tile[k][n] =
+                        load(B + at_k * ldb + col_b);
             }
         }
         const int buffer = now;
@@ -158,12 +166,14 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         int k = 0;
         for (; k < depth; k++) {
             {
-                const float2 b0 = vload2(0, &b_tile[k][local_n * 2]);
-                const float2 b1 = vload2(4, &b_tile[k][local_n * 2]);
-                const float a0 = a_tile[k][local_m * 2];
-                c0_0 += a0 * b0; c0_1 += a0 * b1;
-                const float a1 = a_tile[k][local_m * 2 + 1];
-                c1_0 += a1 * b0; c1_1 += a1 * b1;
+                const float2 b0 = *(__local const float2 *)
+                        &b_tile[k][local_n * 2];
+                const float2 b1 = *(__local const float2 *)
+                        &b_tile[k][local_n * 2 + 8];
+                const float2 a0 = *(__local const float2 *)
+                        &a_tile[k][local_m * 2];
+                c0_0 += a0.s0 * b0; c0_1 += a0.s0 * b1;
+                c1_0 += a0.s1 * b0; c1_1 += a0.s1 * b1;
             }
         }
     }

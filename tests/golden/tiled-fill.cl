@@ -49,7 +49,7 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K, double alpha, double beta,
         __global double *restrict parts, long parts_at,
         __global double *restrict C, int c_offset, int ldc)
 {
-    __local double a_tile[4][8];
+    __local double a_tile[4][8] __attribute__((aligned(16)));
     const int local_m = get_local_id(1), local_n = get_local_id(0);
     const int item = local_m * 4 + local_n;
     const int first_m = (int) get_group_id(1) * 8;
@@ -78,13 +78,13 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K, double alpha, double beta,
         // Stage A: 4 x 8, transposed if need be.
         {
             const int e = item, m = e % 8, k = e / 8;
-            a_tile[k][m] = first_m + m < M && k0 + k < K
-                    ? load(A + (k0 + k) * lda + first_m + m) : 0;
+            const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
+            a_tile[k][m] = load(A + at_k * lda + row_a);
         }
         {
             const int e = item + 16, m = e % 8, k = e / 8;
-            a_tile[k][m] = first_m + m < M && k0 + k < K
-                    ? load(A + (k0 + k) * lda + first_m + m) : 0;
+            const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
+            a_tile[k][m] = load(A + at_k * lda + row_a);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
 
@@ -94,10 +94,10 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K, double alpha, double beta,
             {
                 __global const double *b = B + (k0 + k) * ldb;
                 const double2 b0 = (double2) (load(b + s0), load(b + s1));
-                const double a0 = a_tile[k][local_m * 2];
-                c0_0 += a0 * b0;
-                const double a1 = a_tile[k][local_m * 2 + 1];
-                c1_0 += a1 * b0;
+                const double2 a0 = *(__local const double2 *)
+                        &a_tile[k][local_m * 2];
+                c0_0 += a0.s0 * b0;
+                c1_0 += a0.s1 * b0;
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);

@@ -46,8 +46,8 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)
 {
-    __local float a_tile[4][8];
-    __local float b_tile[4][8];
+    __local float a_tile[4][8] __attribute__((aligned(8)));
+    __local float b_tile[4][8] __attribute__((aligned(8)));
     const int local_m = get_local_id(1), local_n = get_local_id(0);
     const int item = local_m * 4 + local_n;
     const int first_m = (int) get_group_id(1) * 8;
@@ -65,24 +65,26 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         // Stage A: 4 x 8, transposed if need be.
         {
             const int e = item, k = e % 4, m = e / 4;
-            a_tile[k][m] = first_m + m < M && k0 + k < K
-                    ? load(A + (first_m + m) * lda + k0 + k) : 0;
+            const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
+            a_tile[k][m] = load(A + row_a * lda + at_k);
         }
         {
             const int e = item + 16, k = e % 4, m = e / 4;
-            a_tile[k][m] = first_m + m < M && k0 + k < K
-                    ? load(A + (first_m + m) * lda + k0 + k) : 0;
+            const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
+            a_tile[k][m] = load(A + row_a * lda + at_k);
         }
         // Stage B: 4 x 8, transposed if need be.
         {
             const int e = item, k = e % 4, n = e / 4;
-            b_tile[k][n] = first_n + n < N && k0 + k < K
-                    ? load(B + (first_n + n) * ldb + k0 + k) : 0;
+            const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);
+            b_tile[k][n] =
+                    load(B + col_b * ldb + at_k);
         }
         {
             const int e = item + 16, k = e % 4, n = e / 4;
-            b_tile[k][n] = first_n + n < N && k0 + k < K
-                    ? load(B + (first_n + n) * ldb + k0 + k) : 0;
+            const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);
+            b_tile[k][n] =
+                    load(B + col_b * ldb + at_k);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
 
@@ -90,11 +92,12 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         int k = 0;
         for (; k < depth; k++) {
             {
-                const float2 b0 = vload2(0, &b_tile[k][local_n * 2]);
-                const float a0 = a_tile[k][local_m * 2];
-                c0_0 += a0 * b0;
-                const float a1 = a_tile[k][local_m * 2 + 1];
-                c1_0 += a1 * b0;
+                const float2 b0 = *(__local const float2 *)
+                        &b_tile[k][local_n * 2];
+                const float2 a0 = *(__local const float2 *)
+                        &a_tile[k][local_m * 2];
+                c0_0 += a0.s0 * b0;
+                c1_0 += a0.s1 * b0;
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);

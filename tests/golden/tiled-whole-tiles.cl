@@ -47,7 +47,7 @@ void kiln_sgemm_tiled_multiply(long M, long N, long K, float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     __local float a_tile[4][9];
-    __local float b_tile[4][9];
+    __local float b_tile[4][9] __attribute__((aligned(8)));
     const int local_m = get_local_id(1), local_n = get_local_id(0);
     const int item = local_m * 4 + local_n;
     const long first_m = (long) get_group_id(1) * 8;
@@ -65,33 +65,41 @@ void kiln_sgemm_tiled_multiply(long M, long N, long K, float alpha, float beta,
         // Stage A: 4 x 8, transposed if need be.
         {
             const int e = item, k = e % 4, m = e / 4;
-            a_tile[k][m] = load(A + (first_m + m) * lda + k0 + k);
+            const long row_a = first_m + m, at_k = k0 + k;
+            a_tile[k][m] = load(A + row_a * lda + at_k);
         }
         {
             const int e = item + 16, k = e % 4, m = e / 4;
-            a_tile[k][m] = load(A + (first_m + m) * lda + k0 + k);
+            const long row_a = first_m + m, at_k = k0 + k;
+            a_tile[k][m] = load(A + row_a * lda + at_k);
         }
         // Stage B: 4 x 8, transposed if need be.
         {
             const int e = item, n = e % 8, k = e / 8;
-            b_tile[k][n] = load(B + (k0 + k) * ldb + first_n + n);
+            const long at_k = k0 + k, col_b = first_n + n;
+            b_tile[k][n] =
+                    load(B + at_k * ldb + col_b);
         }
         {
             const int e = item + 16, n = e % 8, k = e / 8;
-            b_tile[k][n] = load(B + (k0 + k) * ldb + first_n + n);
+            const long at_k = k0 + k, col_b = first_n + n;
+            b_tile[k][n] =
+                    load(B + at_k * ldb + col_b);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
 
         for (int k = 0; k < 4; k += 2) {
             {
-                const float2 b0 = vload2(0, &b_tile[k][local_n * 2]);
+                const float2 b0 = vload2(0,
+                        &b_tile[k][local_n * 2]);
                 const float a0 = a_tile[k][local_m * 2];
                 c0_0 += a0 * b0;
                 const float a1 = a_tile[k][local_m * 2 + 1];
                 c1_0 += a1 * b0;
             }
             {
-                const float2 b0 = vload2(0, &b_tile[k + 1][local_n * 2]);
+                const float2 b0 = vload2(0,
+                        &b_tile[k + 1][local_n * 2]);
                 const float a0 = a_tile[k + 1][local_m * 2];
                 c0_0 += a0 * b0;
                 const float a1 = a_tile[k + 1][local_m * 2 + 1];

@@ -9,7 +9,7 @@ archive=$1
 shift
 extra_symbols=$*
 
-max_archive_bytes=$((850 * 1024))
+max_archive_bytes=$((960 * 1024))
 max_runtime_bytes=$((99 * 1024))
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/kiln-archive.XXXXXX")

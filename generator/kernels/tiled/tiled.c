@@ -32,7 +32,13 @@ static const struct family_param params[] = {
     { "INDEX", "32 64", 32, "bits of an index", NULL },
 };
 
+/* Whether `n` of a work-item's rows are read from local memory at once: 16 aligned bytes at most. */
+#define AT_ONCE(n) \
+    "LOCALA && !MAPM && TM % " #n " == 0 && PAD % " #n " == 0 && " #n " * REALS * REAL_BYTES <= 16"
+
 static const struct family_value values[] = {
+    { "REALS", "1 + COMPLEX" },                  // numbers of an element
+    { "VBYTES", "REALS * VEC * REAL_BYTES" },
     { "TN", "NV * VEC" },
     { "BLKM", "WGM * TM" },
     { "BLKN", "WGN * TN" },
@@ -45,8 +51,11 @@ static const struct family_value values[] = {
     { "BLOADS", "ceil_div(BLKN * KT, ITEMS)" },
     { "EARLY", "AHEAD || BUFS == 2" },           // the next tile comes while one is multiplied
     { "FETCHED", "AHEAD * (LOCALA * ALOADS + LOCALB * BLOADS)" },
+    { "AVEC", AT_ONCE(4) " ? 4 : " AT_ONCE(2) " ? 2 : 1" },
+    { "ABYTES", "AVEC * REALS * REAL_BYTES" },
     VALUES_ADD,
-    { "TILEBYTES", "BUFS * REAL_BYTES * KT * (LOCALA * (BLKM + PAD) + LOCALB * (BLKN + PAD))" },
+    { "TILEBYTES",
+      "BUFS * REALS * REAL_BYTES * KT * (LOCALA * (BLKM + PAD) + LOCALB * (BLKN + PAD))" },
 };
 
 static const struct family_rule rules[] = {
@@ -55,8 +64,9 @@ static const struct family_rule rules[] = {
     { "WGN <= MAX_ITEMS_X && WGM <= MAX_ITEMS_Y", "work-group longer than the device's" },
     { "TILEBYTES <= LOCAL_BYTES", "tiles exceed local memory" },
     { "KT % KU == 0", "a tile's depth is not a multiple of the unrolling" },
-    { "VEC == 1 || VEC * REAL_BYTES <= max(VECTOR_BYTES, 16)", "vectors wider than the device's" },
-    { "((TM + 1) * TN + FETCHED) * REAL_BYTES <= REGISTER_BYTES",
+    { "REALS * VEC <= 16", "OpenCL's vectors have at most 16 numbers" },
+    { "VEC == 1 || VBYTES <= max(VECTOR_BYTES, 16)", "vectors wider than the device's" },
+    { "((TM + REALS) * TN + FETCHED) * REALS * REAL_BYTES <= REGISTER_BYTES",
       "the block of C, and what is fetched ahead, exceed the registers" },
     { "LOCALA || LOCALB || PAD == 0", "padding without local memory" },
     { "ALOADS <= 32 && BLOADS <= 32", "too many loads per work-item and tile" },
@@ -66,42 +76,71 @@ static const struct family_rule rules[] = {
     { "ORDER == 2 || GROUP == 8", "GROUP is for bands" },
 };
 
+#define OPERANDS "A A_OFFSET LDA B B_OFFSET LDB "
+#define MULTIPLY(when, factors, more) \
+    { "multiply", "!FILL && " when, "tiled/tiled.cl.in", NULL, \
+      "N M", "BLKN; BLKM", "WGN; WGM", "TILEBYTES", \
+      "M N K " factors OPERANDS "C C_OFFSET LDC TRIANGLE" more }, \
+    { "multiply", "FILL && " when, "tiled/tiled.cl.in", NULL, \
+      "N M PARTS", "BLKN; BLKM; 1", "WGN; WGM; 1", "TILEBYTES", \
+      "M N K " factors OPERANDS "WORKSPACE as __global ${TC} *restrict parts; " \
+      "REGION_0 as long parts_at; C C_OFFSET LDC TRIANGLE" more }
+#define ADD(when, factors, more) \
+    { "add", "FILL && " when, "tiled/add.cl.in", NULL, \
+      "M N", "1; ADDERS", "ADDERS; ADDWAYS", ADD_LOCAL_BYTES, \
+      "M N " factors "PARTS WORKSPACE as __global const ${TC} *restrict parts; " \
+      "REGION_0 as long parts_at; C C_OFFSET LDC TRIANGLE" more, NULL, 1 }
+
 static const struct family_stage stages[] = {
-    { "multiply", "!FILL", "tiled/tiled.cl.in", NULL,
-      "N M", "BLKN; BLKM", "WGN; WGM", "TILEBYTES",
-      "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" },
-    { "multiply", "FILL", "tiled/tiled.cl.in", NULL,
-      "N M PARTS", "BLKN; BLKM; 1", "WGN; WGM; 1", "TILEBYTES",
-      "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB WORKSPACE as __global ${R} *restrict parts; "
-      "REGION_0 as long parts_at; C C_OFFSET LDC TRIANGLE" },
-    { "add", "FILL", "tiled/add.cl.in", NULL,
-      "M N", "1; ADDERS", "ADDERS; ADDWAYS", ADD_LOCAL_BYTES,
-      "M N ALPHA BETA PARTS WORKSPACE as __global const ${R} *restrict parts; "
-      "REGION_0 as long parts_at; C C_OFFSET LDC TRIANGLE", NULL, 1 },
+    MULTIPLY("!COMPLEX", "ALPHA BETA ", ""),
+    MULTIPLY("COMPLEX", COMPLEX_FACTORS "CONJ_B ", " HERMITIAN"),
+    ADD("!COMPLEX", "ALPHA BETA ", ""),
+    ADD("COMPLEX", COMPLEX_FACTORS, " HERMITIAN"),
 };
 
 /* C in whole tiles, as each part of K has it. */
 static const struct family_region regions[] = {
-    { "FILL", "M N", "BLKM; BLKN", "REAL_BYTES", .each_part = 1 },
+    { "FILL", "M N", "BLKM; BLKN", "REALS * REAL_BYTES", .each_part = 1 },
 };
 
 static const struct family_preset presets[] = {
     { "gpu-64", "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 PAD=1",
       "Volkov and Demmel 2008", NO_FIGURE },
-    { "gpu-128", "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=16 KU=4", NULL, NO_FIGURE },
+    // Rows of local memory begin at vectors, each at other banks than the one before.
+    { "gpu-128", "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 PAD=4 AHEAD=1 MAPN=1 FILL=4",
+      "CUTLASS", NO_FIGURE },
     { "gpu-pipelined", "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 AHEAD=1 MAPM=1 MAPN=1",
       "Matsumoto 2012b, PL", NO_FIGURE },
     { "gpu-buffers", "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 BUFS=2 MAPN=1 ORDER=2",
       "Matsumoto 2012b, DB", NO_FIGURE },
     { "gpu-both", "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 BUFS=2 AHEAD=1 MAPN=1 ORDER=3",
       "CUTLASS", NO_FIGURE },
-    { "gpu-deep", "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 BUFS=2 AHEAD=1 FILL=4",
+    { "gpu-deep", "tiled WGM=8 WGN=16 TM=4 NV=1 VEC=4 KT=16 KU=8 PAD=4 AHEAD=1 FILL=4",
       "CUTLASS split-K", NO_FIGURE },
+    { "gpu-tiles-double",
+      "tiled WGM=8 WGN=16 TM=8 NV=2 VEC=2 KT=8 KU=8 PAD=2 AHEAD=1 MAPN=1 FILL=4", NULL,
+      FOR_PRECISION('d') },
+    { "gpu-tiles-double-deep",
+      "tiled WGM=8 WGN=8 TM=4 NV=2 VEC=2 KT=8 KU=8 PAD=2 AHEAD=1 MAPN=1 FILL=4", NULL,
+      FOR_PRECISION('d') },
+    { "gpu-tiles-complex",
+      "tiled WGM=16 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=8 PAD=2 AHEAD=1 MAPN=1 FILL=4", NULL,
+      FOR_PRECISION('c') },
+    { "gpu-tiles-complex-deep",
+      "tiled WGM=8 WGN=16 TM=4 NV=1 VEC=2 KT=8 KU=8 PAD=2 AHEAD=1 FILL=4", NULL,
+      FOR_PRECISION('c') },
+    { "gpu-tiles-complex-double",
+      "tiled WGM=8 WGN=16 TM=6 NV=4 VEC=1 KT=8 KU=8 PAD=1 MAPN=1 FILL=4", NULL,
+      FOR_PRECISION('z') },
+    { "gpu-tiles-complex-double-deep",
+      "tiled WGM=8 WGN=8 TM=4 NV=4 VEC=1 KT=8 KU=8 PAD=1 AHEAD=1 MAPN=1 FILL=4", NULL,
+      FOR_PRECISION('z') },
 };
 
 extern const struct family family_tiled;
 const struct family family_tiled = {
     .name = "tiled",
+    .serves = "HALF || SINGLE || DOUBLE || COMPLEX",
     .triangles = 1,
     .meaning = "tiles of A and B staged in local memory, a block of C in registers",
     TABLE(params),
@@ -110,7 +149,7 @@ const struct family family_tiled = {
     TABLE(stages),
     TABLE(regions),
     TABLE(presets),
-    .prelude = "common/element.cl.in",
+    .prelude = "common/elements.cl.in",
     .guard = { "GUARD ? 1 : BLKM", "GUARD ? 1 : BLKN", "GUARD ? 1 : KT" },
     // A band's tiles are counted in an index.
     .most = { NULL, "ORDER == 2 && INDEX == 32 && GROUP > BLKN ? 2147483647 / GROUP * BLKN : 0" },

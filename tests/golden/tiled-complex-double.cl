@@ -1,0 +1,181 @@
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+
+static double2 load(__global const double2 *p)
+{
+    return vload2(0, (__global const double *) p);
+}
+
+static void store(double2 x, __global double2 *p)
+{
+    vstore2(x, 0, (__global double *) p);
+}
+
+// x times (re, im). A factor that is real multiplies each part alone, as real products do.
+static double2 scaled(double2 x, double re, double im)
+{
+    return im == 0 ? re * x : (double2) (re * x.x - im * x.y, re * x.y + im * x.x);
+}
+
+// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
+static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,
+        double beta_imag,
+        __global double2 *p)
+{
+    x.y *= is_conjugated ? -1 : 1;
+    x = scaled(x, alpha, alpha_imag);
+    if (beta != 0 || beta_imag != 0)
+        x += scaled(load(p), beta, beta_imag);
+    store(x, p);
+}
+
+// x times i.
+static double2 turned(double2 x)
+{
+    return (double2) (x.y * -1, x.x);
+}
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored M x K.
+// B is stored N x K.
+// Through local memory.
+// A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
+// 2 x 2 of it. K advances by 4.
+// A work-item's columns lie 4 apart.
+__kernel __attribute__((reqd_work_group_size(4, 4, 1)))
+void kiln_zgemm_tiled_multiply(int M, int N, int K, double alpha, double alpha_imag, double beta,
+        double beta_imag, int conj_a, int conj_b,
+        __global const double2 *restrict A, int a_offset, int lda,
+        __global const double2 *restrict B, int b_offset, int ldb,
+        __global double2 *restrict C, int c_offset, int ldc)
+{
+    __local double2 a_tile[4][9];
+    __local double2 b_tile[4][9];
+    const int local_m = get_local_id(1), local_n = get_local_id(0);
+    const int item = local_m * 4 + local_n;
+    const int first_m = (int) get_group_id(1) * 8;
+    const int first_n = (int) get_group_id(0) * 8;
+    const int row = first_m + local_m * 2, col = first_n + local_n;
+    A += a_offset;
+    B += b_offset;
+    C += c_offset;
+    // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
+    const double sign = conj_a == conj_b ? 1 : -1;
+    const double2 signs = (double2) (1, sign);
+
+    // Accumulators are scalars by name, so that no compiler has to promote an array to registers.
+    double2 c0_0 = 0, c0_1 = 0;
+    double2 c1_0 = 0, c1_1 = 0;
+
+    // While the tile at k0 is multiplied, the next one, at k1, is fetched into registers.
+    double2 a_next0, a_next1;
+    double2 b_next0, b_next1;
+    int k1 = 0;
+    if (K > 0) {
+        // Fetch A: 4 x 8.
+        {
+            const int e = item, k = e % 4, m = e / 4;
+            const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
+            a_next0 = load(A + row_a * lda + at_k);
+        }
+        {
+            const int e = item + 16, k = e % 4, m = e / 4;
+            const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
+            a_next1 = load(A + row_a * lda + at_k);
+        }
+        // Fetch B: 4 x 8.
+        {
+            const int e = item, k = e % 4, n = e / 4;
+            const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
+            b_next0 =
+                    load(B + col_b * ldb + at_k) * signs;
+        }
+        {
+            const int e = item + 16, k = e % 4, n = e / 4;
+            const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
+            b_next1 =
+                    load(B + col_b * ldb + at_k) * signs;
+        }
+    }
+    for (int k0 = 0; k0 < K; k0 += 4) {
+        // What was fetched of A becomes a tile.
+        {
+            const int e = item, k = e % 4, m = e / 4;
+            a_tile[k][m] = a_next0;
+        }
+        {
+            const int e = item + 16, k = e % 4, m = e / 4;
+            a_tile[k][m] = a_next1;
+        }
+        // What was fetched of B becomes a tile.
+        {
+            const int e = item, k = e % 4, n = e / 4;
+            b_tile[k][n] = b_next0;
+        }
+        {
+            const int e = item + 16, k = e % 4, n = e / 4;
+            b_tile[k][n] = b_next1;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+
+        k1 += 4;
+        if (k1 < K) {
+            // Fetch A: 4 x 8.
+            {
+                const int e = item, k = e % 4, m = e / 4;
+                const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
+                a_next0 = load(A + row_a * lda + at_k);
+            }
+            {
+                const int e = item + 16, k = e % 4, m = e / 4;
+                const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
+                a_next1 = load(A + row_a * lda + at_k);
+            }
+            // Fetch B: 4 x 8.
+            {
+                const int e = item, k = e % 4, n = e / 4;
+                const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
+                b_next0 =
+                        load(B + col_b * ldb + at_k) * signs;
+            }
+            {
+                const int e = item + 16, k = e % 4, n = e / 4;
+                const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
+                b_next1 =
+                        load(B + col_b * ldb + at_k) * signs;
+            }
+        }
+
+        const int depth = min(K - k0, (int) 4);
+        int k = 0;
+        for (; k < depth; k++) {
+            {
+                const double2 b0 = b_tile[k][local_n];
+                const double2 b1 = b_tile[k][local_n + 4];
+                const double2 i0 = turned(b0);
+                const double2 i1 = turned(b1);
+                const double2 a0 = a_tile[k][local_m * 2];
+                c0_0 += a0.s0 * b0; c0_1 += a0.s0 * b1;
+                c0_0 += a0.s1 * i0; c0_1 += a0.s1 * i1;
+                const double2 a1 = a_tile[k][local_m * 2 + 1];
+                c1_0 += a1.s0 * b0; c1_1 += a1.s0 * b1;
+                c1_0 += a1.s1 * i0; c1_1 += a1.s1 * i1;
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+
+    // C = alpha c + beta C for 2 x 2 of C from (row, col) on.
+    if (row < M) {
+        __global double2 *out = C + row * ldc + col;
+        if (col < N)
+            put(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);
+        if (col + 4 < N)
+            put(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);
+    }
+    if (row + 1 < M) {
+        __global double2 *out = C + (row + 1) * ldc + col;
+        if (col < N)
+            put(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);
+        if (col + 4 < N)
+            put(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);
+    }
+}
