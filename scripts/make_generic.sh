@@ -22,7 +22,7 @@ everything behind them (tuned/generic/base.tsv), and writes winners.tsv and bund
 the tunings is of a GPU, tuned/generic/others.tsv stands in, which was not tuned.
 
     --join DIR...    the folders of --output
-    --bundle-kib N   what the recipes of each tuning may take, KiB (default 80)
+    --bundle-kib N   what the recipes of each tuning may take, KiB (default 110)
     --into DIR       default tuned/generic
 
     --build DIR      where Kiln is built (default build)
@@ -35,7 +35,7 @@ device=
 has_device=false
 output=
 seconds=600
-bundle_kib=80
+bundle_kib=110
 build=build
 into=$generic
 joins=false
@@ -78,7 +78,8 @@ fact()
 tune()
 {
     "$build/tuned/kiln-tune" tune --device "$device" --facts "$generic/$1.tsv" --name generic \
-        --output "$output/$1" --seconds "$seconds" || fail "tuning failed"
+        --output "$output/$1" --seconds "$seconds" \
+        --precisions single,double,half,complex_single,complex_double || fail "tuning failed"
 }
 
 tune_all()
