@@ -87,13 +87,11 @@ static void solve(const struct fit_sample *samples, size_t num, const struct fit
         time->coefficient[t] = as_written(x[t]);
 }
 
-/* The median of measured over predicted times; at most FIT_ENOUGH samples. */
-static double factor_over(const struct kiln_time *prior, const struct fit_sample *samples,
-        size_t num)
+double fit_factor_over(const struct kiln_time *prior, const struct fit_sample *samples, size_t num)
 {
     double factors[FIT_ENOUGH];
     size_t known = 0;
-    for (size_t i = 0; i < num; i++) {
+    for (size_t i = 0; i < num && known < FIT_ENOUGH; i++) {
         const double predicted = (double) kiln_time_sum(prior, samples[i].terms);
         if (predicted > 0)
             factors[known++] = samples[i].seconds * picoseconds / predicted;
@@ -109,13 +107,8 @@ void fit_lengthen(struct kiln_time *time, double factor)
 }
 
 bool fit_time(const struct fit_sample *samples, size_t num, const struct fit_sample *guesses,
-        size_t num_guesses, const struct kiln_time *prior, struct kiln_time *time)
+        size_t num_guesses, struct kiln_time *time)
 {
-    if (prior && num < FIT_ENOUGH) {
-        *time = *prior;
-        fit_lengthen(time, factor_over(prior, samples, num));
-        return true;
-    }
     if (num < FIT_LEAST && !num_guesses)
         return false;
     solve(samples, num, guesses, num_guesses, time);

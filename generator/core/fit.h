@@ -4,9 +4,9 @@
  * count like those told too long. Some tens of shapes are enough. Of fewer, and of shapes unlike
  * them, what the family's other recipes take tells more, by the recipe's tile (struct fit_family):
  * its times are samples too, which together count as much as a few measured ones. Where the same
- * configuration was fitted on a relative of the device, to more shapes than there are here, its
+ * configuration was fitted on the device or a relative, to more shapes than there are here, its
  * coefficients say more of how the time depends on the shape: then what was measured here only
- * scales them.
+ * scales them (times.c).
  */
 #ifndef KILN_CORE_FIT_H
 #define KILN_CORE_FIT_H
@@ -35,10 +35,13 @@ enum { FIT_GUESSES_COUNT = 8 };
 enum { FIT_FAMILY_LEAST = 10 };
 
 /* Fits a configuration's coefficients. guesses: samples of what its family tells, at any number of
- * shapes. prior: those of the same configuration on a relative, or NULL. False when there are no
- * guesses, fewer than FIT_LEAST samples and no prior. */
+ * shapes. False when there are no guesses and fewer than FIT_LEAST samples. */
 bool fit_time(const struct fit_sample *samples, size_t num, const struct fit_sample *guesses,
-        size_t num_guesses, const struct kiln_time *prior, struct kiln_time *time);
+        size_t num_guesses, struct kiln_time *time);
+
+/* By how much longer the samples took than a prior tells: the median; 1 without samples. Of more
+ * than FIT_ENOUGH, the first. */
+double fit_factor_over(const struct kiln_time *prior, const struct fit_sample *samples, size_t num);
 
 /* Every time that the coefficients tell becomes so many times as long. */
 void fit_lengthen(struct kiln_time *time, double factor);

@@ -66,18 +66,25 @@ struct journal_head {
     unsigned merged;                   /* how many journals it was made of; 0: none */
 };
 
+/* Where coefficients are known from: the number of a bundle, of which alone they compare, and
+ * whether it is for the very device. */
+struct prior_source {
+    unsigned bundle;
+    bool is_for_device;
+};
+
 struct records {
     struct journal_head head;
     size_t num, capacity;
     struct record *rows;               /* freed by records_free */
     size_t whole_bytes;                /* of the text, without a torn last row */
     /* Not in the text; NULL: nothing is known. The coefficients of a configuration that are known of
-     * the device or a relative, or NULL. *bundle, unless NULL: the number of the bundle that they
-     * are from. Only coefficients from one bundle compare. */
+     * the device or a relative, or NULL; then *source, all 0 before, says where from. */
     const struct kiln_time *(*prior)(const struct device_facts *facts,
-            const struct precision *precision, const struct config *config, unsigned *bundle);
-    bool prior_is_own;                 /* they are of this very device: what they tell is guesses
-                                          (fit.h) at other shapes */
+            const struct precision *precision, const struct config *config,
+            struct prior_source *source);
+    bool prior_is_own;                 /* they are of the bundle whose times are fitted anew: what
+                                          they tell is guesses (fit.h) at other shapes */
 };
 
 /* In what two heads differ so that the rows of one say nothing about the other: "platform",

@@ -33,10 +33,10 @@ static const double clear_lead = 1.05;
 
 /* Of many candidates those are taken that were told too fast, most of all by few samples. So one of
  * n samples counts as taking 1 + CAUTION / (n + 1) times as long: on a CPU; and where others have the
- * coefficients of a relative, which are of many. Not where a bundle's own are fitted anew, as all its
- * recipes were timed in turn; nor on a GPU from nothing, where recipes for few shapes have few
- * (generator/tune/README.md). */
-enum { CAUTION = 8 };
+ * coefficients of a relative, which are of many. CAUTION_BESIDE where they are of a bundle for the
+ * very device. Not where a bundle's own are fitted anew, as all its recipes were timed in turn; nor
+ * on a GPU from nothing, where recipes for few shapes have few (generator/tune/README.md). */
+enum { CAUTION = 8, CAUTION_BESIDE = 30 };
 
 /* What counts, in units of the best time's logarithm, for a task that nothing serves; and for a
  * recipe that is taken at a shape of the matrix where it was left out: its predicted time was twice
@@ -55,21 +55,31 @@ struct choice {
     bool ships;
 };
 
+static int caution_of(const struct records *records, const struct times *times)
+{
+    int caution = records->head.facts.value[FACT_IS_CPU] ? CAUTION : 0;
+    if (records->prior_is_own)
+        return 0;
+    for (unsigned c = 0; c < times->num_candidates; c++)
+        if (times->candidates[c].is_for_device)
+            return CAUTION_BESIDE;
+        else if (times->candidates[c].has_prior)
+            caution = CAUTION;
+    return caution;
+}
+
 /* Fits the times of all candidates, with caution. False when out of memory. */
 static bool open_times(const struct records *records, const struct precision *precision,
         struct times *times)
 {
-    bool is_cautious = records->head.facts.value[FACT_IS_CPU];
     if (!times_open(records, precision, false, times))
         return false;
-    for (unsigned c = 0; c < times->num_candidates; c++)
-        is_cautious = is_cautious || times->candidates[c].has_prior;
+    const int caution = caution_of(records, times);
     for (unsigned c = 0; c < times->num_candidates; c++) {
         struct times_candidate *candidate = &times->candidates[c];
         const size_t num = candidate->num_samples;
-        if (is_cautious && !records->prior_is_own && candidate->is_fitted &&
-                !(candidate->has_prior && num < FIT_ENOUGH))
-            fit_lengthen(&candidate->time, 1 + CAUTION / ((double) num + 1));
+        if (candidate->is_fitted && !(candidate->has_prior && num < FIT_ENOUGH))
+            fit_lengthen(&candidate->time, 1 + caution / ((double) num + 1));
     }
     return true;
 }

@@ -3,6 +3,7 @@
 #include "assemble.h"
 #include "draw.h"
 #include "fit.h"
+#include "sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -179,6 +180,8 @@ struct timings {
     size_t num_drawn;
     const struct fit_timing **of_family;         /* room for all, as the next two */
     struct fit_sample *samples, *guesses;        /* guesses: and for those drawn */
+    double common;                     /* by what all took longer than a bundle for the very device
+                                          tells */
 };
 
 /* Of one precision: the same pair and shape, on a device as large? A record or a times_task. */
@@ -306,27 +309,68 @@ static size_t list_guesses(const struct times *times, unsigned number,
     return num;
 }
 
+static size_t list_samples(struct timings *timings, unsigned number)
+{
+    size_t num = 0;
+    for (size_t i = 0; i < timings->num; i++)
+        if (timings->list[i].fit.candidate == number)
+            timings->samples[num++] = timings->list[i].fit.sample;
+    return num;
+}
+
+static const struct kiln_time *prior_of(const struct records *records, const struct times *times,
+        unsigned number, struct prior_source *source)
+{
+    *source = (struct prior_source){ .is_for_device = false };
+    return records->prior ? records->prior(times->facts, times->precision,
+                                    &times->candidates[number].config, source)
+                          : NULL;
+}
+
+/* What a bundle for the very device tells of its recipes compares, to a few per cent, better than
+ * the times of a few shapes do. But the machine may be faster than it was then: for all of them. */
+static void find_common(const struct records *records, const struct times *times,
+        struct timings *timings)
+{
+    double factors[TIMES_MAX_CANDIDATES];
+    size_t known = 0;
+    for (unsigned c = 0; c < times->num_candidates; c++) {
+        struct prior_source source;
+        const struct kiln_time *prior = prior_of(records, times, c, &source);
+        const size_t num = prior && source.is_for_device ? list_samples(timings, c) : 0;
+        if (num > 0)
+            factors[known++] = fit_factor_over(prior, timings->samples, num);
+    }
+    qsort(factors, known, sizeof *factors, compare_doubles);
+    timings->common = known ? sqrt(factors[(known - 1) / 2] * factors[known / 2]) : 1;
+}
+
 /* family: NULL is none. */
 static void fit_candidate(const struct records *records, struct times *times, unsigned number,
         const struct fit_family *family, const struct fit_factor *factor, struct timings *timings)
 {
     struct times_candidate *candidate = &times->candidates[number];
-    size_t num = 0;
-    for (size_t i = 0; i < timings->num; i++)
-        if (timings->list[i].fit.candidate == number)
-            timings->samples[num++] = timings->list[i].fit.sample;
-    const struct kiln_time *prior = records->prior ? records->prior(times->facts, times->precision,
-                                                             &candidate->config, NULL)
-                                                   : NULL;
+    struct prior_source source;
+    const struct kiln_time *prior = prior_of(records, times, number, &source);
+    const size_t num = list_samples(timings, number);
     const bool is_own = prior && records->prior_is_own;
+    candidate->has_prior = prior && !is_own;
+    candidate->is_for_device = candidate->has_prior && source.is_for_device;
+    candidate->num_samples = num;
+    if (candidate->has_prior && num < FIT_ENOUGH) {
+        candidate->time = *prior;
+        fit_lengthen(&candidate->time,
+                candidate->is_for_device ? timings->common
+                                         : fit_factor_over(prior, timings->samples, num));
+        candidate->is_fitted = true;
+        return;
+    }
     const size_t guesses = is_own ? list_prior(times, number, prior, timings)
                          : family ? list_guesses(times, number, family, factor, timings)
                                   : 0;
-    candidate->has_prior = prior && !is_own;
-    candidate->num_samples = num;
     candidate->is_fitted = (prior || guesses || num >= least_samples(times, number, timings)) &&
                            fit_time(timings->samples, num, timings->guesses, guesses,
-                                   is_own ? NULL : prior, &candidate->time);
+                                   &candidate->time);
 }
 
 /* By how much more than predicted those that were timed together took: the mean of the logarithms,
@@ -396,6 +440,7 @@ static bool fit_all(const struct records *records, struct times *times)
     struct timings timings;
     const bool ok = list_timings(records, times, &timings);
     for (int pass = 0; ok && pass < FIT_PASSES; pass++) {
+        find_common(records, times, &timings);
         for (unsigned i = 0; i < times->num_candidates; i++)
             fit_candidate(records, times, i, NULL, NULL, &timings);
         find_slowness(times, &timings);

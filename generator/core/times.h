@@ -34,7 +34,9 @@ struct times_task {
 struct times_candidate {
     struct config config;
     struct kiln_recipe recipe[NUM_PAIRS];        /* what it says of itself */
-    bool is_fitted, has_prior;         /* has_prior: it is known of a relative */
+    bool is_fitted;
+    bool has_prior;                    /* it is known of a bundle for the device or a relative */
+    bool is_for_device;                /* and that is for the very device */
     size_t num_samples;                /* of its own, that it is fitted to */
     struct kiln_time time;             /* if it is fitted */
 };

@@ -181,11 +181,11 @@ static unsigned predict(const struct tuner *tuner, const struct problem *problem
 {
     struct kiln_recipe recipe;
     char error[FAMILY_ERROR_BYTES];
-    unsigned bundle = 0;
+    struct prior_source source = { .bundle = 0 };
     if (!assemble_traits(&first->configs[number], problem, &tuner->facts, &recipe, error))
-        return bundle;
+        return source.bundle;
     recipe.time = tuner->records.prior(&tuner->facts, problem->precision, &first->configs[number],
-            &bundle);
+            &source);
     for (unsigned s = from; s < table->num && recipe.time; s++) {
         const struct shape shape = table->shapes[s];
         const struct kiln_product product = product_dense(problem, shape.m, shape.n, shape.k);
@@ -196,7 +196,7 @@ static unsigned predict(const struct tuner *tuner, const struct problem *problem
         if (time > 0)
             table->log_seconds[s][number] = log((double) time * 1e-12);
     }
-    return bundle;
+    return source.bundle;
 }
 
 /* Times that bundles predict do not compare with those of others. Each counts by how far it is behind

@@ -2,7 +2,7 @@
 #ifndef KILN_TUNE_KNOWN_H
 #define KILN_TUNE_KNOWN_H
 
-#include "../core/family.h"
+#include "../core/record.h"
 #include "launcher.h"
 
 /* Whether a linked bundle other than generic is for the device; one for a relative is not. */
@@ -18,10 +18,11 @@ size_t known_configs(const struct device_facts *facts, const struct precision *p
 size_t known_kin(const struct device_facts *facts, const struct precision *precision,
         struct config *configs, size_t max);
 
-/* The coefficients of a configuration's time in the bundles of the device and its relatives,
- * nearest first, or NULL. *bundle (NULL: not asked for): in which of these, from 0. */
+/* The coefficients of a configuration's time in the bundles of the device or, where none of these
+ * has times in the precision, in those of its relatives, nearest first; or NULL. */
 const struct kiln_time *known_time(const struct device_facts *facts,
-        const struct precision *precision, const struct config *config, unsigned *bundle);
+        const struct precision *precision, const struct config *config,
+        struct prior_source *source);
 
 /* What generic holds for any device, in the order in which the library tries them; and all that it
  * holds for devices of this kind, those for any last. */

@@ -46,16 +46,48 @@ static double told_of(bool is_cpu, int times)
     return told(A);
 }
 
+static bool is_for_device; /* where A is known from */
+
 static const struct kiln_time *know_a(const struct device_facts *facts,
-        const struct precision *precision, const struct config *config, unsigned *bundle)
+        const struct precision *precision, const struct config *config, struct prior_source *source)
 {
     static const struct kiln_time known = { { [KILN_TERM_CALL] = 1e7f } };
     char text[CONFIG_TEXT_BYTES];
     (void) facts;
     (void) precision;
-    (void) bundle;
+    source->is_for_device = is_for_device;
     config_format(config, text);
     return strncmp(text, configs[A], strlen(configs[A])) ? NULL : &known;
+}
+
+/* How many are chosen beside A, which is known to take 10 us and does, of B alone. */
+static unsigned chosen_beside_a(bool is_cpu, double microseconds)
+{
+    struct records records;
+    begin(&records);
+    records.head.facts.value[FACT_IS_CPU] = is_cpu;
+    records.prior = know_a;
+    edges(&records, A, 0);
+    add_squares(&records, A, (struct law){ 10, 0 });
+    edges(&records, B, 0);
+    add_squares(&records, B, (struct law){ microseconds, 0 });
+    select_all(&records);
+    return winners.num_recipes - 1;
+}
+
+/* B's eight times count as 1 + 8/9 times as long beside a relative's, 1 + 30/9 beside the device's. */
+static void what_is_known_is_left_for_a_clear_gain(void **state)
+{
+    (void) state;
+    for (int is_cpu = 0; is_cpu < 2; is_cpu++) {
+        is_for_device = false;
+        assert_int_equal(chosen_beside_a(is_cpu, 6), 0);
+        assert_int_equal(chosen_beside_a(is_cpu, 4), 1);
+        is_for_device = true;
+        assert_int_equal(chosen_beside_a(is_cpu, 4), 0);
+        assert_int_equal(chosen_beside_a(is_cpu, 2), 1);
+    }
+    is_for_device = false;
 }
 
 static void few_samples_are_trusted_less(void **state)
@@ -97,6 +129,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_samples_are_trusted_less),
+        cmocka_unit_test(what_is_known_is_left_for_a_clear_gain),
         cmocka_unit_test(what_a_bundle_knows_of_itself_is_trusted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

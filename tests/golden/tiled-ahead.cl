@@ -68,14 +68,12 @@ void kiln_hgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         {
             const int e = item, k = e % 4, n = e / 4;
             const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
-            b_next0 =
-                    load(B + col_b * ldb + at_k);
+            b_next0 = load(B + col_b * ldb + at_k);
         }
         {
             const int e = item + 16, k = e % 4, n = e / 4;
             const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
-            b_next1 =
-                    load(B + col_b * ldb + at_k);
+            b_next1 = load(B + col_b * ldb + at_k);
         }
     }
     for (int k0 = 0; k0 < K; k0 += 4) {
@@ -116,14 +114,12 @@ void kiln_hgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
             {
                 const int e = item, k = e % 4, n = e / 4;
                 const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
-                b_next0 =
-                        load(B + col_b * ldb + at_k);
+                b_next0 = load(B + col_b * ldb + at_k);
             }
             {
                 const int e = item + 16, k = e % 4, n = e / 4;
                 const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
-                b_next1 =
-                        load(B + col_b * ldb + at_k);
+                b_next1 = load(B + col_b * ldb + at_k);
             }
         }
 

@@ -110,14 +110,12 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         {
             const int e = item, k = e % 4, n = e / 4;
             const int at_k = k1 + k, col_b = first_n + n;
-            b_next0 =
-                    load(B + col_b * ldb + at_k);
+            b_next0 = load(B + col_b * ldb + at_k);
         }
         {
             const int e = item + 16, k = e % 4, n = e / 4;
             const int at_k = k1 + k, col_b = first_n + n;
-            b_next1 =
-                    load(B + col_b * ldb + at_k);
+            b_next1 = load(B + col_b * ldb + at_k);
         }
     }
     int now = 0;
@@ -162,14 +160,12 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
             {
                 const int e = item, k = e % 4, n = e / 4;
                 const int at_k = k1 + k, col_b = first_n + n;
-                b_next0 =
-                        load(B + col_b * ldb + at_k);
+                b_next0 = load(B + col_b * ldb + at_k);
             }
             {
                 const int e = item + 16, k = e % 4, n = e / 4;
                 const int at_k = k1 + k, col_b = first_n + n;
-                b_next1 =
-                        load(B + col_b * ldb + at_k);
+                b_next1 = load(B + col_b * ldb + at_k);
             }
         }
 

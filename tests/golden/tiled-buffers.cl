@@ -90,26 +90,22 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         {
             const int e = item, n = e % 16, k = e / 16;
             const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
-            b_tile[k][n] =
-                    load(B + at_k * ldb + col_b);
+            b_tile[k][n] = load(B + at_k * ldb + col_b);
         }
         {
             const int e = item + 16, n = e % 16, k = e / 16;
             const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
-            b_tile[k][n] =
-                    load(B + at_k * ldb + col_b);
+            b_tile[k][n] = load(B + at_k * ldb + col_b);
         }
         {
             const int e = item + 32, n = e % 16, k = e / 16;
             const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
-            b_tile[k][n] =
-                    load(B + at_k * ldb + col_b);
+            b_tile[k][n] = load(B + at_k * ldb + col_b);
         }
         {
             const int e = item + 48, n = e % 16, k = e / 16;
             const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
-            b_tile[k][n] =
-                    load(B + at_k * ldb + col_b);
+            b_tile[k][n] = load(B + at_k * ldb + col_b);
         }
     }
     int now = 0;
@@ -136,26 +132,22 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
             {
                 const int e = item, n = e % 16, k = e / 16;
                 const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
-                b_tile[k][n] =
-                        load(B + at_k * ldb + col_b);
+                b_tile[k][n] = load(B + at_k * ldb + col_b);
             }
             {
                 const int e = item + 16, n = e % 16, k = e / 16;
                 const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
-                b_tile[k][n] =
-                        load(B + at_k * ldb + col_b);
+                b_tile[k][n] = load(B + at_k * ldb + col_b);
             }
             {
                 const int e = item + 32, n = e % 16, k = e / 16;
                 const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
-                b_tile[k][n] =
-                        load(B + at_k * ldb + col_b);
+                b_tile[k][n] = load(B + at_k * ldb + col_b);
             }
             {
                 const int e = item + 48, n = e % 16, k = e / 16;
                 const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
-                b_tile[k][n] =
-                        load(B + at_k * ldb + col_b);
+                b_tile[k][n] = load(B + at_k * ldb + col_b);
             }
         }
         const int buffer = now;

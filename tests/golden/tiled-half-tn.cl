@@ -77,14 +77,12 @@ void kiln_hgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         {
             const int e = item, n = e % 8, k = e / 8;
             const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);
-            b_tile[k][n] =
-                    load(B + at_k * ldb + col_b);
+            b_tile[k][n] = load(B + at_k * ldb + col_b);
         }
         {
             const int e = item + 16, n = e % 8, k = e / 8;
             const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);
-            b_tile[k][n] =
-                    load(B + at_k * ldb + col_b);
+            b_tile[k][n] = load(B + at_k * ldb + col_b);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
 

@@ -77,14 +77,12 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         {
             const int e = item, k = e % 4, n = e / 4;
             const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);
-            b_tile[k][n] =
-                    load(B + col_b * ldb + at_k);
+            b_tile[k][n] = load(B + col_b * ldb + at_k);
         }
         {
             const int e = item + 16, k = e % 4, n = e / 4;
             const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);
-            b_tile[k][n] =
-                    load(B + col_b * ldb + at_k);
+            b_tile[k][n] = load(B + col_b * ldb + at_k);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
 

@@ -47,7 +47,7 @@ void kiln_sgemm_tiled_multiply(long M, long N, long K, float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     __local float a_tile[4][9];
-    __local float b_tile[4][9] __attribute__((aligned(8)));
+    __local float b_tile[4][9];
     const int local_m = get_local_id(1), local_n = get_local_id(0);
     const int item = local_m * 4 + local_n;
     const long first_m = (long) get_group_id(1) * 8;
@@ -77,14 +77,12 @@ void kiln_sgemm_tiled_multiply(long M, long N, long K, float alpha, float beta,
         {
             const int e = item, n = e % 8, k = e / 8;
             const long at_k = k0 + k, col_b = first_n + n;
-            b_tile[k][n] =
-                    load(B + at_k * ldb + col_b);
+            b_tile[k][n] = load(B + at_k * ldb + col_b);
         }
         {
             const int e = item + 16, n = e % 8, k = e / 8;
             const long at_k = k0 + k, col_b = first_n + n;
-            b_tile[k][n] =
-                    load(B + at_k * ldb + col_b);
+            b_tile[k][n] = load(B + at_k * ldb + col_b);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
 

@@ -59,6 +59,7 @@ static double2 turned(double2 x)
 // Through local memory.
 // A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
 // 2 x 2 of it. K advances by 4.
+// A work-item's columns lie 4 apart.
 // Work-groups along axis 2 share K; where there are several, another kernel adds up what they have.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_zgemmt_tiled_multiply(int M, int N, int K, double alpha, double alpha_imag, double beta,
@@ -78,7 +79,7 @@ void kiln_zgemmt_tiled_multiply(int M, int N, int K, double alpha, double alpha_
     // through: PoCL 3.1 gets barriers behind a return wrong.
     if (is_left_out(first_m, first_n, 8, 8, triangle))
         K = 0;
-    const int row = first_m + local_m * 2, col = first_n + local_n * 2;
+    const int row = first_m + local_m * 2, col = first_n + local_n;
     A += a_offset;
     B += b_offset;
     C += c_offset;
@@ -130,8 +131,8 @@ void kiln_zgemmt_tiled_multiply(int M, int N, int K, double alpha, double alpha_
         int k = 0;
         for (; k < depth; k++) {
             {
-                const double2 b0 = b_tile[k][local_n * 2];
-                const double2 b1 = b_tile[k][local_n * 2 + 1];
+                const double2 b0 = b_tile[k][local_n];
+                const double2 b1 = b_tile[k][local_n + 4];
                 const double2 i0 = turned(b0);
                 const double2 i1 = turned(b1);
                 const double2 a0 = a_tile[k][local_m * 2];
@@ -152,12 +153,12 @@ void kiln_zgemmt_tiled_multiply(int M, int N, int K, double alpha, double alpha_
         {
             __global double2 *out = own + row * ld + col;
             out[0] = c0_0;
-            out[1] = c0_1;
+            out[4] = c0_1;
         }
         {
             __global double2 *out = own + (row + 1) * ld + col;
             out[0] = c1_0;
-            out[1] = c1_1;
+            out[4] = c1_1;
         }
         return;
     }
@@ -167,9 +168,13 @@ void kiln_zgemmt_tiled_multiply(int M, int N, int K, double alpha, double alpha_
         const int2 stored = stored_columns(row, N, triangle);
         if (col >= stored.x && col < stored.y)
             put(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);
-        if (col + 1 >= stored.x && col + 1 < stored.y)
-            put(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 1);
-        if (is_hermitian && row >= col && row < col + 2)
+        if (col + 4 >= stored.x && col + 4 < stored.y)
+            put(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);
+        if (is_hermitian && row >= col &&
+                row < col + 1)
+            make_real(out + (row - col));
+        if (is_hermitian && row >= col + 4 &&
+                row < col + 5)
             make_real(out + (row - col));
     }
     if (row + 1 < M) {
@@ -177,9 +182,13 @@ void kiln_zgemmt_tiled_multiply(int M, int N, int K, double alpha, double alpha_
         const int2 stored = stored_columns(row + 1, N, triangle);
         if (col >= stored.x && col < stored.y)
             put(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);
-        if (col + 1 >= stored.x && col + 1 < stored.y)
-            put(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 1);
-        if (is_hermitian && row + 1 >= col && row + 1 < col + 2)
+        if (col + 4 >= stored.x && col + 4 < stored.y)
+            put(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);
+        if (is_hermitian && row + 1 >= col &&
+                row + 1 < col + 1)
+            make_real(out + (row + 1 - col));
+        if (is_hermitian && row + 1 >= col + 4 &&
+                row + 1 < col + 5)
             make_real(out + (row + 1 - col));
     }
 }

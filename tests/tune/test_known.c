@@ -13,9 +13,9 @@ const struct kiln_bundle *const kiln_linked_bundles[] = { NULL };
 
 /* Configurations of family direct, which differ in KU alone. */
 #define NAME(ku) "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=" #ku " INDEX=64"
-#define RECIPES(bundle, ku) \
+#define RECIPES(bundle, ku, how_long) \
     static const struct kiln_recipe bundle##_recipes[] = { \
-        { .name = NAME(ku), .precision = KILN_SINGLE }, \
+        { .name = NAME(ku), .precision = KILN_SINGLE, .time = how_long }, \
         { .name = NAME(ku), .precision = KILN_SINGLE, .transa = 1 }, \
         { .name = NAME(4), .precision = KILN_DOUBLE }, \
         { .name = "no family X=1", .precision = KILN_SINGLE }, \
@@ -28,9 +28,11 @@ const struct kiln_bundle *const kiln_linked_bundles[] = { NULL };
         .traits = { 0, units, 1, 1024, capability } }
 
 static const struct kiln_time time_of_kind = { .coefficient = { 1 } };
-RECIPES(stranger, 1);
-RECIPES(distant, 2);
-RECIPES(near_by, 4);
+static const struct kiln_time time_of_near = { .coefficient = { 2 } };
+static const struct kiln_time time_of_distant = { .coefficient = { 3 } };
+RECIPES(stranger, 1, NULL);
+RECIPES(distant, 2, &time_of_distant);
+RECIPES(near_by, 4, &time_of_near);
 BUNDLE(stranger, "S", 8, 90);
 BUNDLE(distant, "D", 64, 80);
 BUNDLE(near_by, "N*", 9, 80);
@@ -105,6 +107,34 @@ static void only_relatives_are_kin(void **state)
     expect_listed(known_kin, "new", 1, 1, (const long[]){ 4 });
 }
 
+/* Expects the time; returns in which bundle it is. */
+static unsigned expect_time(const char *device, const char *precision, const char *name,
+        const struct kiln_time *time, bool is_for_device)
+{
+    const struct device_facts facts = facts_of(device);
+    struct prior_source source = { .bundle = 0 };
+    struct config config;
+    char error[FAMILY_ERROR_BYTES];
+    assert_true(config_parse(name, &config, error));
+    assert_ptr_equal(known_time(&facts, precision_find(precision), &config, &source), time);
+    assert_int_equal(time && source.is_for_device, is_for_device);
+    return source.bundle;
+}
+
+/* Relatives' times count where the device has none of its own in the precision. */
+static void the_devices_own_times_come_alone(void **state)
+{
+    (void) state;
+    assert_int_not_equal(expect_time("new", "single", NAME(4), &time_of_near, false),
+            expect_time("new", "single", NAME(2), &time_of_distant, false));
+    expect_time("new", "single", NAME(1), NULL, false);
+    expect_time("new", "double", NAME(4), NULL, false);
+    expect_time("N1", "single", NAME(4), &time_of_near, true);
+    expect_time("N1", "single", NAME(2), NULL, false);
+    expect_time("S", "single", NAME(4), &time_of_near, false);
+    expect_time("S", "single", NAME(2), &time_of_distant, false);
+}
+
 static void a_relative_is_no_match(void **state)
 {
     struct device_facts facts = facts_of("new");
@@ -155,6 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_nearest_bundles_come_first),
         cmocka_unit_test(only_relatives_are_kin),
+        cmocka_unit_test(the_devices_own_times_come_alone),
         cmocka_unit_test(a_relative_is_no_match),
         cmocka_unit_test(generic_is_known_by_itself),
         cmocka_unit_test(generic_has_recipes_for_a_kind),

@@ -284,7 +284,7 @@ static size_t num_nearest;
 
 /* What a relative's bundle predicts: the later of its recipes, the faster. */
 static const struct kiln_time *predict_later_faster(const struct device_facts *facts,
-        const struct precision *precision, const struct config *config, unsigned *bundle)
+        const struct precision *precision, const struct config *config, struct prior_source *source)
 {
     static struct kiln_time times[MAX_KNOWN];
     (void) facts;
@@ -293,8 +293,7 @@ static const struct kiln_time *predict_later_faster(const struct device_facts *f
         if (config_equal(config, &kin[i])) {
             const bool is_other = i >= num_nearest;
             times[i].coefficient[KILN_TERM_CALL] = 1e9f / (float) (1 + i) / (is_other ? 10 : 1);
-            if (bundle)
-                *bundle = is_other;
+            source->bundle = is_other;
             return &times[i];
         }
     return NULL;

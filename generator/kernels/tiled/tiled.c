@@ -32,7 +32,8 @@ static const struct family_param params[] = {
     { "INDEX", "32 64", 32, "bits of an index", NULL },
 };
 
-/* Whether `n` of a work-item's rows are read from local memory at once: 16 aligned bytes at most. */
+/* Whether `n` of a work-item's rows are read from local memory at once: 16 aligned bytes at most.
+ * Of columns, BVEC are. */
 #define AT_ONCE(n) \
     "LOCALA && !MAPM && TM % " #n " == 0 && PAD % " #n " == 0 && " #n " * REALS * REAL_BYTES <= 16"
 
@@ -51,6 +52,7 @@ static const struct family_value values[] = {
     { "BLOADS", "ceil_div(BLKN * KT, ITEMS)" },
     { "EARLY", "AHEAD || BUFS == 2" },           // the next tile comes while one is multiplied
     { "FETCHED", "AHEAD * (LOCALA * ALOADS + LOCALB * BLOADS)" },
+    { "BVEC", "LOCALB && PAD % VEC == 0 ? VEC : 1" },
     { "AVEC", AT_ONCE(4) " ? 4 : " AT_ONCE(2) " ? 2 : 1" },
     { "ABYTES", "AVEC * REALS * REAL_BYTES" },
     VALUES_ADD,
@@ -108,7 +110,7 @@ static const struct family_preset presets[] = {
       "Volkov and Demmel 2008", NO_FIGURE },
     // Rows of local memory begin at vectors, each at other banks than the one before.
     { "gpu-128", "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 PAD=4 AHEAD=1 MAPN=1 FILL=4",
-      "CUTLASS", NO_FIGURE },
+      NULL, NO_FIGURE },
     { "gpu-pipelined", "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 AHEAD=1 MAPM=1 MAPN=1",
       "Matsumoto 2012b, PL", NO_FIGURE },
     { "gpu-buffers", "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 BUFS=2 MAPN=1 ORDER=2",
