@@ -15,14 +15,14 @@ DIR/least. On a CPU whose vectors are longer than 256 bits it tunes a second tim
 as for one with vectors of 256 bits. The same command goes on where it stopped.
 
     --device NAME    substring of the device's name; "" is the first device
-    --seconds N      budget of each tuning (default 600)
+    --seconds N      budget of each tuning (default 1000)
 
 Then, anywhere: chooses the best few recipes of each tuning, puts what is not tuned and serves
 everything behind them (tuned/generic/base.tsv), and writes winners.tsv and bundle.c. Where none of
 the tunings is of a GPU, tuned/generic/others.tsv stands in, which was not tuned.
 
     --join DIR...    the folders of --output
-    --bundle-kib N   what the recipes of each tuning may take, KiB (default 110)
+    --bundle-kib N   what the recipes of each tuning may take, KiB (default 95)
     --into DIR       default tuned/generic
 
     --build DIR      where Kiln is built (default build)
@@ -34,8 +34,8 @@ generic=$root/tuned/generic
 device=
 has_device=false
 output=
-seconds=600
-bundle_kib=110
+seconds=1000
+bundle_kib=95
 build=build
 into=$generic
 joins=false
