@@ -39,6 +39,10 @@ enum { FIT_FAMILY_LEAST = 10 };
 bool fit_time(const struct fit_sample *samples, size_t num, const struct fit_sample *guesses,
         size_t num_guesses, struct kiln_time *time);
 
+/* As much as so many samples of a recipe counts what all those of a bundle for the device took
+ * longer: the machine may be faster than it was, for all. */
+enum { FIT_COMMON_COUNTS = 20 };
+
 /* By how much longer the samples took than a prior tells: the median; 1 without samples. Of more
  * than FIT_ENOUGH, the first. */
 double fit_factor_over(const struct kiln_time *prior, const struct fit_sample *samples, size_t num);

@@ -66,8 +66,8 @@ struct journal_head {
     unsigned merged;                   /* how many journals it was made of; 0: none */
 };
 
-/* Where coefficients are known from: the number of a bundle, of which alone they compare, and
- * whether it is for the very device. */
+/* Where coefficients are known from: the number of a bundle, as only those of one compare, nearer
+ * ones first; and whether that is for the device, by its rows. */
 struct prior_source {
     unsigned bundle;
     bool is_for_device;

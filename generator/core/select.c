@@ -33,9 +33,9 @@ static const double clear_lead = 1.05;
 
 /* Of many candidates those are taken that were told too fast, most of all by few samples. So one of
  * n samples counts as taking 1 + CAUTION / (n + 1) times as long: on a CPU; and where others have the
- * coefficients of a relative, which are of many. CAUTION_BESIDE where they are of a bundle for the
- * very device. Not where a bundle's own are fitted anew, as all its recipes were timed in turn; nor
- * on a GPU from nothing, where recipes for few shapes have few (generator/tune/README.md). */
+ * coefficients of a known bundle, which are of many. CAUTION_BESIDE on a CPU beside a bundle for the
+ * device. Not where a bundle's own are fitted anew, as all its recipes were timed in turn; nor on a
+ * GPU from nothing, where recipes for few shapes have few (generator/tune/README.md). */
 enum { CAUTION = 8, CAUTION_BESIDE = 30 };
 
 /* What counts, in units of the best time's logarithm, for a task that nothing serves; and for a
@@ -50,22 +50,21 @@ struct choice {
     double untimed;                    /* what counts for a recipe that is taken where it was not
                                           timed */
     bool chosen[TIMES_MAX_CANDIDATES];
-    bool inherited[TIMES_MAX_CANDIDATES];        /* chosen because a relative's tuning has */
+    bool inherited[TIMES_MAX_CANDIDATES];        /* chosen because a known bundle has it */
     bool pinned[TIMES_MAX_CANDIDATES]; /* fastest at a shape of the application's own */
     bool ships;
 };
 
 static int caution_of(const struct records *records, const struct times *times)
 {
-    int caution = records->head.facts.value[FACT_IS_CPU] ? CAUTION : 0;
-    if (records->prior_is_own)
-        return 0;
-    for (unsigned c = 0; c < times->num_candidates; c++)
-        if (times->candidates[c].is_for_device)
+    const bool is_cpu = records->head.facts.value[FACT_IS_CPU];
+    bool any_prior = false;
+    for (unsigned c = 0; c < times->num_candidates && !records->prior_is_own; c++) {
+        if (is_cpu && times->candidates[c].is_for_device)
             return CAUTION_BESIDE;
-        else if (times->candidates[c].has_prior)
-            caution = CAUTION;
-    return caution;
+        any_prior = any_prior || times->candidates[c].has_prior;
+    }
+    return !records->prior_is_own && (is_cpu || any_prior) ? CAUTION : 0;
 }
 
 /* Fits the times of all candidates, with caution. False when out of memory. */
@@ -77,9 +76,8 @@ static bool open_times(const struct records *records, const struct precision *pr
     const int caution = caution_of(records, times);
     for (unsigned c = 0; c < times->num_candidates; c++) {
         struct times_candidate *candidate = &times->candidates[c];
-        const size_t num = candidate->num_samples;
-        if (candidate->is_fitted && !(candidate->has_prior && num < FIT_ENOUGH))
-            fit_lengthen(&candidate->time, 1 + caution / ((double) num + 1));
+        if (candidate->is_fitted && !candidate->has_prior)
+            fit_lengthen(&candidate->time, 1 + caution / ((double) candidate->num_samples + 1));
     }
     return true;
 }
@@ -175,7 +173,7 @@ static bool exchange(struct choice *choice, double *loss)
     return true;
 }
 
-/* What a relative's tuning has chosen, from more shapes than these, is chosen here too. */
+/* What a known bundle has, chosen from more shapes than these, is chosen here too. */
 static unsigned choose_relatives(struct choice *choice)
 {
     const unsigned num_measured = choice->times.num_tasks - choice->times.num_guesses;

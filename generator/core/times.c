@@ -180,8 +180,9 @@ struct timings {
     size_t num_drawn;
     const struct fit_timing **of_family;         /* room for all, as the next two */
     struct fit_sample *samples, *guesses;        /* guesses: and for those drawn */
-    double common;                     /* by what all took longer than a bundle for the very device
-                                          tells */
+    bool has_bundle;                   /* one for the device is known: */
+    unsigned bundle;                   /* which, */
+    double common;                     /* and by what all its recipes took longer */
 };
 
 /* Of one precision: the same pair and shape, on a device as large? A record or a times_task. */
@@ -318,26 +319,48 @@ static size_t list_samples(struct timings *timings, unsigned number)
     return num;
 }
 
-static const struct kiln_time *prior_of(const struct records *records, const struct times *times,
+static const struct kiln_time *ask_prior(const struct records *records, const struct times *times,
         unsigned number, struct prior_source *source)
 {
-    *source = (struct prior_source){ .is_for_device = false };
+    *source = (struct prior_source){ .bundle = 0 };
     return records->prior ? records->prior(times->facts, times->precision,
                                     &times->candidates[number].config, source)
                           : NULL;
 }
 
-/* What a bundle for the very device tells of its recipes compares, to a few per cent, better than
- * the times of a few shapes do. But the machine may be faster than it was then: for all of them. */
+/* The nearest bundle for the device of which a recipe runs here. */
+static void find_bundle(const struct records *records, const struct times *times,
+        struct timings *timings)
+{
+    for (unsigned c = 0; c < times->num_candidates; c++) {
+        struct prior_source source;
+        if (!ask_prior(records, times, c, &source) || !source.is_for_device)
+            continue;
+        if (!timings->has_bundle || source.bundle < timings->bundle)
+            timings->bundle = source.bundle;
+        timings->has_bundle = true;
+    }
+}
+
+/* Beside a bundle for the device nothing is known of others. */
+static const struct kiln_time *prior_of(const struct records *records, const struct times *times,
+        unsigned number, const struct timings *timings)
+{
+    struct prior_source source;
+    const struct kiln_time *prior = ask_prior(records, times, number, &source);
+    return timings->has_bundle && source.bundle != timings->bundle ? NULL : prior;
+}
+
+/* What a bundle for the device tells of its recipes compares better than the times of a few shapes
+ * do. But the machine may be faster than it was then: for all of them. */
 static void find_common(const struct records *records, const struct times *times,
         struct timings *timings)
 {
     double factors[TIMES_MAX_CANDIDATES];
     size_t known = 0;
-    for (unsigned c = 0; c < times->num_candidates; c++) {
-        struct prior_source source;
-        const struct kiln_time *prior = prior_of(records, times, c, &source);
-        const size_t num = prior && source.is_for_device ? list_samples(timings, c) : 0;
+    for (unsigned c = 0; c < times->num_candidates && timings->has_bundle; c++) {
+        const struct kiln_time *prior = prior_of(records, times, c, timings);
+        const size_t num = prior ? list_samples(timings, c) : 0;
         if (num > 0)
             factors[known++] = fit_factor_over(prior, timings->samples, num);
     }
@@ -345,23 +368,28 @@ static void find_common(const struct records *records, const struct times *times
     timings->common = known ? sqrt(factors[(known - 1) / 2] * factors[known / 2]) : 1;
 }
 
+/* By what a recipe takes longer than its prior tells. */
+static double factor_of(const struct kiln_time *prior, const struct timings *timings, size_t num)
+{
+    const double own = fit_factor_over(prior, timings->samples, num);
+    const double part = (double) num / (double) (num + FIT_COMMON_COUNTS);
+    return timings->has_bundle ? timings->common * pow(own / timings->common, part) : own;
+}
+
 /* family: NULL is none. */
 static void fit_candidate(const struct records *records, struct times *times, unsigned number,
         const struct fit_family *family, const struct fit_factor *factor, struct timings *timings)
 {
     struct times_candidate *candidate = &times->candidates[number];
-    struct prior_source source;
-    const struct kiln_time *prior = prior_of(records, times, number, &source);
+    const struct kiln_time *prior = prior_of(records, times, number, timings);
     const size_t num = list_samples(timings, number);
     const bool is_own = prior && records->prior_is_own;
     candidate->has_prior = prior && !is_own;
-    candidate->is_for_device = candidate->has_prior && source.is_for_device;
+    candidate->is_for_device = candidate->has_prior && timings->has_bundle;
     candidate->num_samples = num;
     if (candidate->has_prior && num < FIT_ENOUGH) {
         candidate->time = *prior;
-        fit_lengthen(&candidate->time,
-                candidate->is_for_device ? timings->common
-                                         : fit_factor_over(prior, timings->samples, num));
+        fit_lengthen(&candidate->time, factor_of(prior, timings, num));
         candidate->is_fitted = true;
         return;
     }
@@ -439,12 +467,16 @@ static bool fit_all(const struct records *records, struct times *times)
 {
     struct timings timings;
     const bool ok = list_timings(records, times, &timings);
+    if (ok)
+        find_bundle(records, times, &timings);
     for (int pass = 0; ok && pass < FIT_PASSES; pass++) {
         find_common(records, times, &timings);
         for (unsigned i = 0; i < times->num_candidates; i++)
             fit_candidate(records, times, i, NULL, NULL, &timings);
         find_slowness(times, &timings);
     }
+    if (ok)
+        find_common(records, times, &timings);
     for (unsigned i = 0; ok && i < times->num_candidates; i++)
         if (is_first_of_family(times, i))
             fit_with_family(records, times, times->candidates[i].config.family, &timings);

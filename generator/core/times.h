@@ -35,9 +35,9 @@ struct times_candidate {
     struct config config;
     struct kiln_recipe recipe[NUM_PAIRS];        /* what it says of itself */
     bool is_fitted;
-    bool has_prior;                    /* it is known of a bundle for the device or a relative */
-    bool is_for_device;                /* and that is for the very device */
-    size_t num_samples;                /* of its own, that it is fitted to */
+    bool has_prior;                    /* it is known of a bundle, */
+    bool is_for_device;                /* which is for the device, not for a relative */
+    size_t num_samples;                /* of its own */
     struct kiln_time time;             /* if it is fitted */
 };
 
@@ -53,8 +53,8 @@ struct times {
 
 /* Lists the candidates of a precision: those that passed the edge classes for all four pairs, and
  * nowhere gave a wrong result, died or hung. Fits their coefficients to all their times but those
- * that are held out, and to what their families tell (fit.h), or what is known of them on this very
- * device; where neither is known, not of one that was timed at few of the shapes that it takes.
+ * that are held out, and to what their families tell (fit.h), or scales those that a bundle has of
+ * them; where neither is known, not of one that was timed at few of the shapes that it takes.
  * only_used: of this, rows that the present run has not used yet do not count. False when out of
  * memory. Free it in any case. */
 bool times_open(const struct records *records, const struct precision *precision, bool only_used,

@@ -116,40 +116,26 @@ static size_t list_generic(const struct precision *precision, enum which which,
     return num;
 }
 
-/* The time of a configuration in a bundle, by its name; with NULL, of any of the precision. */
-static const struct kiln_time *time_in(const struct kiln_bundle *bundle,
-        const struct precision *precision, const char *name)
-{
-    for (uint32_t r = 0; r < bundle->num_recipes; r++) {
-        const struct kiln_recipe *recipe = &bundle->recipes[r];
-        if (recipe->time && recipe->precision == precision->id &&
-                (!name || !strcmp(recipe->name, name)))
-            return recipe->time;
-    }
-    return NULL;
-}
-
 const struct kiln_time *known_time(const struct device_facts *facts,
         const struct precision *precision, const struct config *config, struct prior_source *source)
 {
     struct matched matched;
     struct kiln_kin kin = { .bundle = NULL };
     char name[CONFIG_TEXT_BYTES];
-    bool is_known_here = false;
     config_format(config, name);
     matched_make(facts, &matched);
-    for (unsigned nth = 0; kiln_kin_next(kiln_known_bundles, &matched.facts, &kin) &&
-                           kin.distance < INT64_MAX && (kin.distance == 0 || !is_known_here);
-            nth++) {
-        if (kiln_bundle_is_generic(kin.bundle))
-            continue;
-        const struct kiln_time *time = time_in(kin.bundle, precision, name);
-        *source = (struct prior_source){ .bundle = nth, .is_for_device = kin.distance == 0 };
-        if (time)
-            return time;
-        is_known_here = is_known_here ||
-                        (kin.distance == 0 && time_in(kin.bundle, precision, NULL));
-    }
+    for (unsigned nth = 0;
+            kiln_kin_next(kiln_known_bundles, &matched.facts, &kin) && kin.distance < INT64_MAX;
+            nth++)
+        for (uint32_t r = 0; r < kin.bundle->num_recipes; r++) {
+            const struct kiln_recipe *recipe = &kin.bundle->recipes[r];
+            if (recipe->time && recipe->precision == precision->id &&
+                    !kiln_bundle_is_generic(kin.bundle) && !strcmp(recipe->name, name)) {
+                *source = (struct prior_source){ .bundle = nth,
+                    .is_for_device = kin.distance == 0 };
+                return recipe->time;
+            }
+        }
     return NULL;
 }
 

@@ -18,8 +18,8 @@ size_t known_configs(const struct device_facts *facts, const struct precision *p
 size_t known_kin(const struct device_facts *facts, const struct precision *precision,
         struct config *configs, size_t max);
 
-/* The coefficients of a configuration's time in the bundles of the device or, where none of these
- * has times in the precision, in those of its relatives, nearest first; or NULL. */
+/* The coefficients of a configuration's time in the bundles for the device and its relatives,
+ * nearest first, or NULL; and which of these it is. */
 const struct kiln_time *known_time(const struct device_facts *facts,
         const struct precision *precision, const struct config *config,
         struct prior_source *source);

@@ -75,17 +75,17 @@ static unsigned chosen_beside_a(bool is_cpu, double microseconds)
     return winners.num_recipes - 1;
 }
 
-/* B's eight times count as 1 + 8/9 times as long beside a relative's, 1 + 30/9 beside the device's. */
+/* B's eight times count as 1 + 8/9 times as long; on a CPU beside what is known of the device, as
+ * 1 + 30/9. */
 static void what_is_known_is_left_for_a_clear_gain(void **state)
 {
     (void) state;
-    for (int is_cpu = 0; is_cpu < 2; is_cpu++) {
-        is_for_device = false;
-        assert_int_equal(chosen_beside_a(is_cpu, 6), 0);
-        assert_int_equal(chosen_beside_a(is_cpu, 4), 1);
-        is_for_device = true;
-        assert_int_equal(chosen_beside_a(is_cpu, 4), 0);
-        assert_int_equal(chosen_beside_a(is_cpu, 2), 1);
+    for (int which = 0; which < 4; which++) {
+        const bool is_cpu = which & 1;
+        is_for_device = which & 2;
+        const double most = is_cpu && is_for_device ? 10 / (1 + 30 / 9.0) : 10 / (1 + 8 / 9.0);
+        assert_int_equal(chosen_beside_a(is_cpu, 1.1 * most), 0);
+        assert_int_equal(chosen_beside_a(is_cpu, 0.9 * most), 1);
     }
     is_for_device = false;
 }

@@ -198,7 +198,9 @@ static void a_prior_is_compared(void **state)
         twice.coefficient[t] *= 2;
     random_state = 4;
     make_samples(&twice, 0, samples, 2 * FIT_ENOUGH);
-    for (size_t num = 1; num < 2 * FIT_ENOUGH; num += 37)
+    for (size_t i = FIT_ENOUGH; i < 2 * FIT_ENOUGH; i++)
+        samples[i].seconds *= 1000;
+    for (size_t num = 1; num <= 2 * FIT_ENOUGH; num += 37)
         assert_true(fabs(fit_factor_over(&prior, samples, num) - 2) < 1e-3);
     samples[0].seconds *= 100; /* the median does not care */
     samples[1].seconds /= 100;

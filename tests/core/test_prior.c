@@ -8,7 +8,8 @@
 /* What a bundle knows of each configuration. */
 static struct known {
     struct kiln_time time;
-    bool is_known, is_for_device;
+    bool is_known;
+    struct prior_source source;
 } known[sizeof configs / sizeof configs[0]];
 
 static const struct kiln_time *know(const struct device_facts *facts,
@@ -21,17 +22,21 @@ static const struct kiln_time *know(const struct device_facts *facts,
         char error[FAMILY_ERROR_BYTES];
         assert_true(config_parse(configs[i], &named, error));
         if (known[i].is_known && config_equal(&named, config)) {
-            source->is_for_device = known[i].is_for_device;
+            *source = known[i].source;
             return &known[i].time;
         }
     }
     return NULL;
 }
 
+static const struct prior_source device = { .bundle = 1, .is_for_device = true };
+static const struct prior_source farther = { .bundle = 2, .is_for_device = true };
+static const struct prior_source relative = { .bundle = 3 };
+
 /* Known to take so many microseconds a call, at any shape. */
-static void make_known(int config, double microseconds, bool is_for_device)
+static void make_known(int config, double microseconds, struct prior_source source)
 {
-    known[config] = (struct known){ .is_known = true, .is_for_device = is_for_device };
+    known[config] = (struct known){ .is_known = true, .source = source };
     known[config].time.coefficient[KILN_TERM_CALL] = (float) (microseconds * 1e6);
 }
 
@@ -42,21 +47,31 @@ static void begin_known(struct records *records)
     records->prior = know;
 }
 
-/* Ends the journal; what each is told to take for a square of 100, microseconds. */
-static void check_told(struct records *records, int num, const double microseconds[])
+static const struct times_candidate *candidate_of(const struct times *times, int config)
 {
-    const struct precision *precision = precision_find("single");
-    struct times times;
-    assert_true(times_open(records, precision, false, &times));
-    for (int i = 0; i < num; i++) {
-        struct config named;
-        char error[FAMILY_ERROR_BYTES];
-        assert_true(config_parse(configs[i], &named, error));
-        const uint64_t told = times_predict(&times, times_find(&times, &named), 0, 100, 100, 100);
-        if (!(fabs((double) told * 1e-6 - microseconds[i]) <= 1e-3 * microseconds[i]))
-            fail_msg("%s: %g us, not %g", configs[i], (double) told * 1e-6, microseconds[i]);
-    }
-    times_free(&times);
+    struct config named;
+    char error[FAMILY_ERROR_BYTES];
+    assert_true(config_parse(configs[config], &named, error));
+    return &times->candidates[times_find(times, &named)];
+}
+
+/* Microseconds that a configuration is told to take for a square of 100. */
+static void check_told(const struct times *times, int config, double microseconds)
+{
+    const int at = (int) (candidate_of(times, config) - times->candidates);
+    const double told = (double) times_predict(times, at, 0, 100, 100, 100) * 1e-6;
+    if (!(fabs(told - microseconds) <= 2e-3 * microseconds))
+        fail_msg("%s: %g us, not %g", configs[config], told, microseconds);
+}
+
+static void open_known(const struct records *records, struct times *times)
+{
+    assert_true(times_open(records, precision_find("single"), false, times));
+}
+
+static void close_known(struct records *records, struct times *times)
+{
+    times_free(times);
     records_free(records);
 }
 
@@ -64,30 +79,70 @@ static void check_told(struct records *records, int num, const double microsecon
 static void what_a_relative_knows_is_scaled_one_by_one(void **state)
 {
     struct records records;
+    struct times times;
     (void) state;
     begin_known(&records);
     for (int config = A; config <= B; config++) {
-        make_known(config, 10, false);
+        make_known(config, 10, relative);
         edges(&records, config, 0);
         add_squares(&records, config, (struct law){ config == A ? 20 : 80, 0 });
     }
     add_law(&records, RECORD_MATRIX, A, 300, 300, 300, (struct law){ 2000, 0 });
-    check_told(&records, 2, (const double[]){ 20, 80 });
+    open_known(&records, &times);
+    check_told(&times, A, 20);
+    check_told(&times, B, 80);
+    close_known(&records, &times);
 }
 
-/* Together, by the median of all, also one without a time. */
-static void what_the_device_knows_is_scaled_alike(void **state)
+/* A, B and D take 2, 8 and 100 times as long as known: like twenty more times, 8 counts for each of
+ * them, and alone for C, of which there is no time. */
+static void what_the_device_knows_is_scaled_together(void **state)
 {
     struct records records;
+    struct times times;
     (void) state;
     begin_known(&records);
-    for (int config = A; config <= C; config++) {
-        make_known(config, config == C ? 7 : 10, true);
+    for (int config = A; config <= D; config++) {
+        make_known(config, 10, device);
         edges(&records, config, 0);
-        if (config != C)
-            add_squares(&records, config, (struct law){ config == A ? 20 : 80, 0 });
     }
-    check_told(&records, 3, (const double[]){ 40, 40, 28 });
+    add_squares(&records, A, (struct law){ 20, 0 });
+    add_squares(&records, B, (struct law){ 80, 0 });
+    for (size_t size = 17; size <= 2176; size *= 2)
+        add_law(&records, RECORD_MATRIX, D, size, size, size, (struct law){ 1000, 0 });
+    open_known(&records, &times);
+    check_told(&times, A, 80 * pow(2 / 8.0, 8 / 28.0));
+    check_told(&times, B, 80);
+    check_told(&times, C, 80);
+    check_told(&times, D, 80 * pow(100 / 8.0, 8 / 28.0));
+    close_known(&records, &times);
+}
+
+/* Times of other bundles do not compare with these. */
+static void one_bundle_for_the_device_is_known(void **state)
+{
+    struct records records;
+    struct times times;
+    (void) state;
+    begin_known(&records);
+    make_known(A, 10, farther);
+    make_known(B, 10, device);
+    make_known(C, 10, relative);
+    for (int config = A; config <= C; config++)
+        edges(&records, config, 0);
+    open_known(&records, &times);
+    assert_false(candidate_of(&times, A)->has_prior || candidate_of(&times, A)->is_fitted);
+    assert_true(candidate_of(&times, B)->has_prior && candidate_of(&times, B)->is_for_device);
+    assert_false(candidate_of(&times, C)->has_prior || candidate_of(&times, C)->is_fitted);
+    close_known(&records, &times);
+    /* Unless none of its recipes runs here. */
+    begin_known(&records);
+    make_known(B, 10, device);
+    make_known(C, 10, relative);
+    edges(&records, C, 0);
+    open_known(&records, &times);
+    assert_true(candidate_of(&times, C)->has_prior && !candidate_of(&times, C)->is_for_device);
+    close_known(&records, &times);
 }
 
 /* From so many times on a recipe is fitted to them; the others learn from it all the same. */
@@ -96,28 +151,24 @@ static void of_enough_times_nothing_is_known(void **state)
     (void) state;
     for (size_t num = FIT_ENOUGH - 1; num <= FIT_ENOUGH; num++) {
         struct records records;
+        struct times times;
         begin_known(&records);
-        make_known(A, 10, true);
-        make_known(B, 10, true);
-        known[A].time.coefficient[KILN_TERM_CALL] = 0;
-        known[A].time.coefficient[KILN_TERM_PRODUCTS] = 10; /* 10 us for a square of 100 */
+        make_known(A, 0, device);
+        make_known(B, 10, device);
+        known[A].time.coefficient[KILN_TERM_PRODUCTS] = 10 / 256.0f; /* 10 us for a square of 100 */
         edges(&records, A, 0);
         edges(&records, B, 0);
         for (size_t i = 0; i < num; i++)
-            add_law(&records, RECORD_MATRIX, A, 100 + i, 100, 100, (struct law){ 30, 0 });
-        struct times times;
-        struct config a;
-        char error[FAMILY_ERROR_BYTES];
-        assert_true(config_parse(configs[A], &a, error));
-        assert_true(times_open(&records, precision_find("single"), false, &times));
-        const int at = times_find(&times, &a);
-        const double twice = (double) times_predict(&times, at, 0, 400, 100, 100) /
-                             (double) times_predict(&times, at, 0, 200, 100, 100);
-        /* Products as it was known, or a call's time as it was measured. */
+            add_law(&records, RECORD_MATRIX, A, 100, 100, 100 + i, (struct law){ 30, 0 });
+        open_known(&records, &times);
+        const int at = (int) (candidate_of(&times, A) - times.candidates);
+        const double twice = (double) times_predict(&times, at, 0, 100, 100, 400) /
+                             (double) times_predict(&times, at, 0, 100, 100, 200);
+        /* By products, as it was known, or a call's time, as it was measured. */
         assert_true(num < FIT_ENOUGH ? fabs(twice - 2) < 1e-3 : twice < 1.5);
         assert_int_equal(times.candidates[at].num_samples, num);
-        times_free(&times);
-        records_free(&records);
+        check_told(&times, B, 10 * 30 / (10 * (1 + (double) (num - 1 - num / 2) / 100)));
+        close_known(&records, &times);
     }
 }
 
@@ -125,7 +176,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_relative_knows_is_scaled_one_by_one),
-        cmocka_unit_test(what_the_device_knows_is_scaled_alike),
+        cmocka_unit_test(what_the_device_knows_is_scaled_together),
+        cmocka_unit_test(one_bundle_for_the_device_is_known),
         cmocka_unit_test(of_enough_times_nothing_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
