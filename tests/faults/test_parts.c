@@ -1,15 +1,18 @@
 /* test_parts.c: complex products in which one call to OpenCL or to the allocator fails, each in its
- * turn. The generic bundle, which has no recipe of its own for them, does such a product by two
- * that share a workspace, or by three where one triangle of A is stored. What succeeds in spite of the failure must be right, and what does not
- * must leave C alone, unless beta is no real number. All is given back in the end. In the short form
- * every seventh call fails, other ones for each kind of product and of failure; where the calls of
- * one function alone fail, which are few, every one.
+ * turn. A bundle that has no recipe of its own for them (tests/runtime/forms_real.tsv) does such a
+ * product by two that share a workspace, or by three where one triangle of A is stored. What succeeds
+ * in spite of the failure must be right, and what does not must leave C alone, unless beta is no real
+ * number. All is given back in the end. In the short form every seventh call fails, other ones for
+ * each kind of product and of failure; where the calls of one function alone fail, which are few,
+ * every one.
  */
 #include "setup.h"
 #include "wrap.h"
 
 #include <stdio.h>
 #include <string.h>
+
+extern const struct kiln_bundle kiln_bundle_forms_real;
 
 enum { M = 20, N = 12, K = 24, BATCH = 2, MOST_CALLS = 400, SHORT_STRIDE = 7 };
 
@@ -82,7 +85,7 @@ static bool run(const struct setup *setup, const struct fault *fault, enum form 
     const size_t rows = rows_of(form), bytes = rows * N * sizeof *result;
     fill(form, &x);
     wrap_begin_quietly();
-    struct kiln_context *kiln = setup_kiln(setup, linked_bundle("generic"));
+    struct kiln_context *kiln = setup_kiln(setup, &kiln_bundle_forms_real);
     wrap_end();
     struct kiln_gemm gemm = {
         .precision = KILN_COMPLEX_SINGLE,
