@@ -31,6 +31,10 @@ enum { FIT_ENOUGH = 100 };
 /* As much as so many samples counts what the family tells. */
 enum { FIT_GUESSES_COUNT = 8 };
 
+/* As much as so many samples of a recipe counts what all those of a bundle for the device took
+ * longer: the machine may be faster than it was, for all. */
+enum { FIT_COMMON_COUNTS = 20 };
+
 /* The fewest samples of all its recipes that say anything of a family. */
 enum { FIT_FAMILY_LEAST = 10 };
 
@@ -38,10 +42,6 @@ enum { FIT_FAMILY_LEAST = 10 };
  * shapes. False when there are no guesses and fewer than FIT_LEAST samples. */
 bool fit_time(const struct fit_sample *samples, size_t num, const struct fit_sample *guesses,
         size_t num_guesses, struct kiln_time *time);
-
-/* As much as so many samples of a recipe counts what all those of a bundle for the device took
- * longer: the machine may be faster than it was, for all. */
-enum { FIT_COMMON_COUNTS = 20 };
 
 /* By how much longer the samples took than a prior tells: the median; 1 without samples. Of more
  * than FIT_ENOUGH, the first. */

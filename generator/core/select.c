@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CHOSEN = 40, FEW_AGAINST_RELATIVES = 150, FEW_TASKS = 8 };
+enum { MAX_CHOSEN = 40, FEW_AGAINST_KNOWN = 150, FEW_TASKS = 8 };
 
 /* The choice is by predicted times too, at up to so many drawn tasks; together they count as much
  * as the measured ones. */
@@ -58,13 +58,14 @@ struct choice {
 static int caution_of(const struct records *records, const struct times *times)
 {
     const bool is_cpu = records->head.facts.value[FACT_IS_CPU];
-    bool any_prior = false;
-    for (unsigned c = 0; c < times->num_candidates && !records->prior_is_own; c++) {
-        if (is_cpu && times->candidates[c].is_for_device)
-            return CAUTION_BESIDE;
+    bool any_prior = false, any_for_device = false;
+    if (records->prior_is_own)
+        return 0;
+    for (unsigned c = 0; c < times->num_candidates; c++) {
         any_prior = any_prior || times->candidates[c].has_prior;
+        any_for_device = any_for_device || times->candidates[c].is_for_device;
     }
-    return !records->prior_is_own && (is_cpu || any_prior) ? CAUTION : 0;
+    return is_cpu && any_for_device ? CAUTION_BESIDE : is_cpu || any_prior ? CAUTION : 0;
 }
 
 /* Fits the times of all candidates, with caution. False when out of memory. */
@@ -174,12 +175,12 @@ static bool exchange(struct choice *choice, double *loss)
 }
 
 /* What a known bundle has, chosen from more shapes than these, is chosen here too. */
-static unsigned choose_relatives(struct choice *choice)
+static unsigned choose_known(struct choice *choice)
 {
     const unsigned num_measured = choice->times.num_tasks - choice->times.num_guesses;
     unsigned num = 0;
     for (unsigned c = 0; c < choice->times.num_candidates && num < MAX_CHOSEN; c++)
-        if (num_measured < FEW_AGAINST_RELATIVES && choice->times.candidates[c].has_prior &&
+        if (num_measured < FEW_AGAINST_KNOWN && choice->times.candidates[c].has_prior &&
                 choice->times.candidates[c].is_fitted) {
             choice->chosen[c] = choice->inherited[c] = true;
             num++;
@@ -189,7 +190,7 @@ static unsigned choose_relatives(struct choice *choice)
 
 static void choose_few(struct choice *choice)
 {
-    unsigned num = choose_relatives(choice);
+    unsigned num = choose_known(choice);
     double loss = num ? mean_loss(choice) : HUGE_VAL;
     for (; num < MAX_CHOSEN && choose_another(choice, &loss); num++)
         while (exchange(choice, &loss))
