@@ -1,11 +1,12 @@
-/* element.h: an element of a matrix in half, single or double, from and to a double; shared with
- * the generator. */
+/* element.h: a real number as it lies in a matrix, from and to a double; shared with the generator.
+ */
 #ifndef KILN_ELEMENT_H
 #define KILN_ELEMENT_H
 
+#include "plan.h"
+
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -49,48 +50,43 @@ static inline float kiln_half_to_float(uint16_t half)
     return half & 0x8000 ? -value : value;
 }
 
-/* The bytes of an element by enum kiln_precision; 0: there is no such precision. */
-static inline size_t kiln_element_bytes(unsigned precision)
+static inline void kiln_real_put(enum kiln_storage storage, void *at, double value)
 {
-    switch (precision) {
-#define PRECISION(constant, value, name, letter, element, bytes, ...) \
-    case value: \
-        return bytes;
-#include "precisions.inc"
-#undef PRECISION
-    default: return 0;
-    }
-}
-
-/* Of so many bytes: 2, 4 or 8. */
-static inline void kiln_element_store(void *at, size_t bytes, double value)
-{
-    if (bytes == 2) {
-        uint16_t half = kiln_half_from_float((float) value);
+    switch (storage) {
+    case KILN_STORED_HALF: {
+        const uint16_t half = kiln_half_from_float((float) value);
         memcpy(at, &half, sizeof half);
-    } else if (bytes == 4) {
-        float single = (float) value;
+        break;
+    }
+    case KILN_STORED_FLOAT: {
+        const float single = (float) value;
         memcpy(at, &single, sizeof single);
-    } else {
-        memcpy(at, &value, sizeof value);
+        break;
+    }
+    case KILN_STORED_DOUBLE: memcpy(at, &value, sizeof value); break;
     }
 }
 
-static inline double kiln_element_load(const void *at, size_t bytes)
+static inline double kiln_real_get(enum kiln_storage storage, const void *at)
 {
-    uint16_t half;
-    float single;
-    double value;
-    if (bytes == 2) {
+    switch (storage) {
+    case KILN_STORED_HALF: {
+        uint16_t half;
         memcpy(&half, at, sizeof half);
         return kiln_half_to_float(half);
     }
-    if (bytes == 4) {
+    case KILN_STORED_FLOAT: {
+        float single;
         memcpy(&single, at, sizeof single);
         return single;
     }
-    memcpy(&value, at, sizeof value);
-    return value;
+    case KILN_STORED_DOUBLE: {
+        double value;
+        memcpy(&value, at, sizeof value);
+        return value;
+    }
+    }
+    return NAN;
 }
 
 #endif

@@ -131,7 +131,6 @@ static inline enum kiln_arithmetic kiln_arithmetic_of_call(unsigned precision)
 struct kiln_precision_facts {
     unsigned precision;                /* enum kiln_precision, or KILN_EMULATED */
     const char *name;
-    size_t element_bytes;              /* of A, B and C */
     size_t real_bytes;                 /* of alpha, beta and the sums: cl_float or cl_double */
 };
 

@@ -23,6 +23,25 @@ static void set_rows(struct kiln_product *product)
     product->c.row_length = n;
 }
 
+unsigned kiln_precision_of_parts(unsigned precision)
+{
+    static const unsigned values[] = {
+#define PRECISION(constant, value, ...) value,
+#include "precisions.inc"
+#undef PRECISION
+    };
+    if (!kiln_precision_is_complex(precision)) {
+        return precision;
+    }
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++) {
+        if (kiln_precision_parts(values[i]) == 1 &&
+                kiln_precision_storage(values[i]) == kiln_precision_storage(precision)) {
+            return values[i];
+        }
+    }
+    return 0;
+}
+
 struct kiln_product kiln_product_dense(unsigned precision, size_t element_bytes, unsigned transa,
         unsigned transb, size_t m, size_t n, size_t k)
 {

@@ -54,10 +54,85 @@ enum {
 #undef PRECISION
 };
 
+/* How a real number lies in a matrix: KILN_STORED_HALF and so on. */
+enum kiln_storage {
+#define STORAGE(constant, ...) KILN_STORED_##constant,
+#include "precisions.inc"
+#undef STORAGE
+};
+
+enum {
+    KILN_NUM_STORAGES = 0
+#define STORAGE(...) +1
+#include "precisions.inc"
+#undef STORAGE
+};
+
+/* Its bytes there: KILN_HALF_BYTES and so on. */
+enum {
+#define STORAGE(constant, bytes, ...) KILN_##constant##_BYTES = bytes,
+#include "precisions.inc"
+#undef STORAGE
+};
+
+static inline size_t kiln_storage_bytes(enum kiln_storage storage)
+{
+    switch (storage) {
+#define STORAGE(constant, ...) \
+    case KILN_STORED_##constant: \
+        return KILN_##constant##_BYTES;
+#include "precisions.inc"
+#undef STORAGE
+    }
+    return 0;
+}
+
+/* How the real numbers of an element lie, of a precision that there is. */
+static inline enum kiln_storage kiln_precision_storage(unsigned precision)
+{
+    switch (precision) {
+#define PRECISION(constant, value, name, letter, element, storage, ...) \
+    case value: \
+        return KILN_STORED_##storage;
+#include "precisions.inc"
+#undef PRECISION
+    default: return KILN_STORED_FLOAT;
+    }
+}
+
+/* The real numbers of an element; 0: there is no such precision. */
+static inline size_t kiln_precision_parts(unsigned precision)
+{
+    switch (precision) {
+#define PRECISION(constant, value, name, letter, element, storage, parts, ...) \
+    case value: \
+        return parts;
+#include "precisions.inc"
+#undef PRECISION
+    default: return 0;
+    }
+}
+
 /* Are elements complex? */
 static inline bool kiln_precision_is_complex(unsigned precision)
 {
-    return precision == KILN_ID_COMPLEX_SINGLE || precision == KILN_ID_COMPLEX_DOUBLE;
+    return kiln_precision_parts(precision) == 2;
+}
+
+/* The precision of an element's real and imaginary part; of a real one itself. 0: there is none. */
+KILN_INTERNAL unsigned kiln_precision_of_parts(unsigned precision);
+
+/* The bytes of an element; 0: there is no such precision. */
+static inline size_t kiln_element_bytes(unsigned precision)
+{
+    switch (precision) {
+#define PRECISION(constant, value, name, letter, element, storage, parts, ...) \
+    case value: \
+        return (parts) * (size_t) KILN_##storage##_BYTES;
+#include "precisions.inc"
+#undef PRECISION
+    default: return 0;
+    }
 }
 
 /* Do recipes for one precision serve products of another? */

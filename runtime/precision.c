@@ -4,8 +4,8 @@
 #include <assert.h>
 
 static const struct kiln_precision_facts precision_rows[KILN_NUM_PRECISIONS] = {
-#define PRECISION(constant, value, word, letter, element, bytes, real, real_size, significand) \
-    {.precision = KILN_##constant, .name = #word, .element_bytes = bytes, .real_bytes = real_size},
+#define PRECISION(constant, value, word, letter, element, storage, parts, real, ...) \
+    {.precision = KILN_##constant, .name = #word, .real_bytes = sizeof(real)},
 #include "precisions.inc"
 #undef PRECISION
 };

@@ -117,17 +117,16 @@ static void fill(const struct test *test, void *matrix, size_t rows, size_t colu
         bool transposed,
         struct number (*element)(const struct test *test, size_t i, size_t j))
 {
-    const size_t bytes = test->precision->element_bytes;
-    const bool is_complex = kiln_precision_is_complex(test->precision->precision);
-    const size_t part = is_complex ? bytes / 2 : bytes;
+    const size_t bytes = kiln_element_bytes(test->precision->precision);
+    const enum kiln_storage storage = kiln_precision_storage(test->precision->precision);
     for (size_t i = 0; i < rows; i++) {
         for (size_t j = 0; j < columns; j++) {
             unsigned char *at = (unsigned char *) matrix +
                                 (transposed ? j * rows + i : i * columns + j) * bytes;
             const struct number x = element(test, i, j);
-            kiln_element_store(at, part, x.re);
-            if (is_complex) {
-                kiln_element_store(at + part, part, x.im);
+            kiln_real_put(storage, at, x.re);
+            if (kiln_precision_is_complex(test->precision->precision)) {
+                kiln_real_put(storage, at + bytes / 2, x.im);
             }
         }
     }
@@ -139,7 +138,7 @@ static cl_mem matrix_buffer(const struct test *test, size_t rows, size_t columns
     double matrix[TEST_MOST];
     fill(test, matrix, rows, columns, transposed, element);
     return clCreateBuffer(test->context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-            rows * columns * test->precision->element_bytes, matrix, error);
+            rows * columns * kiln_element_bytes(test->precision->precision), matrix, error);
 }
 
 static enum kiln_status multiply(const struct test *test, cl_mem a, cl_mem b, cl_mem c)
@@ -172,7 +171,7 @@ static enum kiln_status multiply(const struct test *test, cl_mem a, cl_mem b, cl
 static enum kiln_status compare(const struct test *test, cl_mem c)
 {
     double wanted[TEST_MOST], found[TEST_MOST];
-    size_t bytes = TEST_M * columns_of(test) * test->precision->element_bytes;
+    size_t bytes = TEST_M * columns_of(test) * kiln_element_bytes(test->precision->precision);
     fill(test, wanted, TEST_M, columns_of(test), false, expected);
     cl_int error = clEnqueueReadBuffer(test->queue, c, CL_TRUE, 0, bytes, found, 0, NULL, NULL);
     if (error != CL_SUCCESS) {

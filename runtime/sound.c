@@ -243,10 +243,10 @@ static bool region_is_sound(const struct kiln_recipe *recipe, const struct kiln_
                                     ? KILN_DIM_PARTS
                                     : KILN_DIM_UNITS;
     const unsigned long_dim = region->holds == KILN_PREPARED_A ? KILN_DIM_M : KILN_DIM_N;
-    bool is_rows =
-            (recipe->as_is & region->holds) == 0 ||
-            (region->dim[0] == long_dim && region->dim[1] == KILN_DIM_K && region->more == 0 &&
-                    region->element_bytes == kiln_precision_find(recipe->precision)->element_bytes);
+    bool is_rows = (recipe->as_is & region->holds) == 0 ||
+                   (region->dim[0] == long_dim && region->dim[1] == KILN_DIM_K &&
+                           region->more == 0 &&
+                           region->element_bytes == kiln_element_bytes(recipe->precision));
     return region->dim[0] < num_dims && region->dim[1] < num_dims && is_rows &&
            region->round[0] >= 1 && region->round[1] >= 1 && region->element_bytes >= 1 &&
            region->each_part <= (region->holds == KILN_PREPARED_NONE && recipe->unit_parts > 0) &&
@@ -267,7 +267,7 @@ static bool is_form(const struct kiln_region *region, unsigned holds, unsigned r
 static bool complex_is_sound(const struct kiln_recipe *recipe)
 {
     const struct kiln_region *a = kiln_prepared_region(recipe, KILN_PREPARED_A);
-    const size_t bytes = kiln_precision_find(recipe->precision)->element_bytes;
+    const size_t bytes = kiln_element_bytes(recipe->precision);
     const unsigned first = recipe->transa ? 2 : 1;
     return recipe->routine != KILN_ROUTINE_TO_REAL ||
            (kiln_precision_is_complex(recipe->precision) && recipe->as_is == KILN_PREPARED_NONE &&

@@ -107,8 +107,9 @@ static enum kiln_status read_modes(const struct kiln_context *context, const str
     const bool emulates = problem->wants_emulation && context->has_emulation;
     const unsigned single = emulates ? (unsigned) KILN_EMULATED : (unsigned) KILN_SINGLE;
     product->precision = is_complex || !emulates ? asked : single;
-    product->real_precision = asked == KILN_COMPLEX_DOUBLE ? (unsigned) KILN_DOUBLE : single;
-    product->element_bytes = precision->element_bytes;
+    const unsigned real = kiln_precision_of_parts(asked);
+    product->real_precision = real == KILN_SINGLE ? single : real;
+    product->element_bytes = kiln_element_bytes(asked);
     problem->real_bytes = precision->real_bytes;
     if (!layout_is_known(gemm->layout, strict)) {
         return KILN_INVALID_LAYOUT;

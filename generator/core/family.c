@@ -21,13 +21,6 @@ const struct family *const families[] = {
 };
 const size_t num_families = sizeof families / sizeof families[0];
 
-const struct precision precisions[KILN_NUM_PRECISIONS] = {
-#define PRECISION(constant, id, name, letter, element, element_bytes, real, real_bytes, bits) \
-    { id, #constant, letter, #name, element, real, element_bytes, real_bytes, bits },
-#include "precisions.inc"
-#undef PRECISION
-};
-
 const char *const fact_names[NUM_FACTS] = {
 #define FACT(name, meaning) #name,
 #include "facts.inc"
@@ -137,22 +130,6 @@ const struct family *family_find(const char *name)
     for (size_t i = 0; i < num_families; i++)
         if (!strcmp(families[i]->name, name))
             return families[i];
-    return NULL;
-}
-
-const struct precision *precision_find(const char *name)
-{
-    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
-        if (!strcmp(precisions[i].name, name) || (name[0] == precisions[i].letter && !name[1]))
-            return &precisions[i];
-    return NULL;
-}
-
-const struct precision *precision_of_id(unsigned id)
-{
-    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
-        if (precisions[i].id == id)
-            return &precisions[i];
     return NULL;
 }
 
@@ -466,12 +443,6 @@ bool config_legal(const struct config *config, const struct problem *problem,
     }
     *reason = NULL;
     return true;
-}
-
-double precision_operations(const struct precision *precision, size_t m, size_t n, size_t k)
-{
-    return (kiln_precision_is_complex(precision->id) ? 8 : 2) * (double) m * (double) n *
-           (double) k;
 }
 
 bool precision_is_there(const struct precision *precision, const struct device_facts *facts)

@@ -8,7 +8,7 @@
 #ifndef KILN_CORE_FAMILY_H
 #define KILN_CORE_FAMILY_H
 
-#include "plan.h"
+#include "precision.h"
 #include "scope.h"
 #include "tmpl.h"
 #include <stdint.h>
@@ -151,21 +151,6 @@ struct device_facts {
 extern const char *const fact_names[NUM_FACTS];
 extern const char *const fact_meanings[NUM_FACTS];
 
-struct precision {
-    unsigned id;                       /* enum kiln_precision of kiln.h */
-    const char *constant;              /* "HALF": 1 in expressions for its problems */
-    char letter;                       /* of BLAS: h, s, d, c, z; x: emulated */
-    const char *name, *element, *real; /* "half", "half", "float" */
-    int element_bytes, real_bytes;
-    int significand_bits;              /* behind the point; eps is 2^-significand_bits */
-};
-
-/* Of an element: a number, or a real part and an imaginary one. */
-static inline size_t precision_parts(const struct precision *precision)
-{
-    return kiln_precision_is_complex(precision->id) ? 2 : 1;
-}
-
 /* Which problem a kernel is for. Row-major C; transposes as stored. */
 struct problem {
     const struct precision *precision;
@@ -191,13 +176,10 @@ struct config {
 
 extern const struct family *const families[];
 extern const size_t num_families;
-extern const struct precision precisions[KILN_NUM_PRECISIONS];
 extern const struct tmpl_file template_files[];
 extern const size_t num_template_files;
 
 const struct family *family_find(const char *name);
-const struct precision *precision_find(const char *name_or_letter);
-const struct precision *precision_of_id(unsigned id);
 
 /* The values of a parameter; returns how many. */
 unsigned param_values(const struct family_param *param, long values[FAMILY_MAX_VALUES]);
@@ -209,9 +191,6 @@ bool config_parse(const char *text, struct config *config, char error[FAMILY_ERR
 /* The inverse, every parameter named; at most CONFIG_TEXT_BYTES. */
 void config_format(const struct config *config, char text[CONFIG_TEXT_BYTES]);
 bool config_equal(const struct config *a, const struct config *b);
-
-/* Additions and multiplications of a product: of complex numbers eight for each of m n k. */
-double precision_operations(const struct precision *precision, size_t m, size_t n, size_t k);
 
 /* Is there anything for the precision on the device: a preset that is legal, of a family that is
  * searched? */

@@ -76,6 +76,21 @@ static void add(struct winners *winners, const struct winner *winner)
 
 /* ---- Presets ---- */
 
+/* Complex products become real ones: there must be such. */
+static bool add_preset(struct winners *winners, const struct kept *kept, const char *preset,
+        const struct precision *precision, char error[FAMILY_ERROR_BYTES])
+{
+    struct winner winner = { .precision = precision };
+    if (!preset_find(preset, &winner.config, error))
+        return false;
+    take_time(kept, &winner);
+    if (has_precision(winners, winner.config.family->routine == KILN_ROUTINE_TO_REAL
+                                       ? kiln_precision_of_parts(precision->id)
+                                       : precision->id))
+        add(winners, &winner);
+    return true;
+}
+
 static bool add_presets(struct winners *winners, const struct kept *kept,
         char error[FAMILY_ERROR_BYTES])
 {
@@ -83,27 +98,14 @@ static bool add_presets(struct winners *winners, const struct kept *kept,
     const bool is_cpu = winners->facts.value[FACT_IS_CPU];
     const char *const mirror = is_cpu ? "mirror-alone" : "mirror";
     const char *const complex = is_cpu ? "complex-alone" : "complex";
-    const struct {
-        unsigned of, precision;
-        const char *preset;
-    } forms[] = {
-        { KILN_ID_SINGLE, KILN_ID_COMPLEX_SINGLE, complex },
-        { KILN_ID_DOUBLE, KILN_ID_COMPLEX_DOUBLE, complex },
-        { KILN_ID_HALF, KILN_ID_HALF, mirror },
-        { KILN_ID_SINGLE, KILN_ID_SINGLE, mirror },
-        { KILN_ID_DOUBLE, KILN_ID_DOUBLE, mirror },
-        { KILN_ID_COMPLEX_SINGLE, KILN_ID_COMPLEX_SINGLE, mirror },
-        { KILN_ID_COMPLEX_DOUBLE, KILN_ID_COMPLEX_DOUBLE, mirror },
-    };
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        struct winner winner = { .precision = precision_of_id(forms[i].precision) };
-        if (!preset_find(forms[i].preset, &winner.config, error))
-            return false;
-        take_time(kept, &winner);
-        if (has_precision(winners, forms[i].of))
-            add(winners, &winner);
-    }
-    return true;
+    bool ok = true;
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS && ok; i++)
+        if (kiln_precision_is_complex(precisions[i].id))
+            ok = add_preset(winners, kept, complex, &precisions[i], error);
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS && ok; i++)
+        if (precisions[i].id != KILN_ID_EMULATED)
+            ok = add_preset(winners, kept, mirror, &precisions[i], error);
+    return ok;
 }
 
 /* ---- Triangles ---- */

@@ -25,8 +25,10 @@ enum {
 
 /* What a table of x-macros says, as one text. */
 static const char language[] =
+#define STORAGE(...) #__VA_ARGS__ "\n"
 #define PRECISION(...) #__VA_ARGS__ "\n"
 #include "precisions.inc"
+#undef STORAGE
 #undef PRECISION
 #define FACT(...) #__VA_ARGS__ "\n"
 #include "facts.inc"

@@ -196,7 +196,7 @@ static void fill_product(struct matrix *matrix, const struct exact_factors *fact
             int sum = 0;
             for (int r = 0; r < factors->rank; r++)
                 sum += sign_of(factors, of_row, r) * sign_of(factors, of_col, r);
-            table[x][y] = matrix_bits_of(matrix->element_bytes, sum);
+            table[x][y] = matrix_bits_of(matrix->storage, sum);
         }
     fill(&filling, threads);
 }
@@ -224,8 +224,7 @@ void exact_fill_c(struct matrix *c, const struct exact_factors *factors, unsigne
         .table = table };
     for (size_t place = 0; place < EXACT_PERIOD; place++)
         for (size_t kind = 0; kind < NUM_KINDS; kind++)
-            table[place][kind] = matrix_bits_of(c->element_bytes,
-                    before_at(place + place_in(kind)));
+            table[place][kind] = matrix_bits_of(c->storage, before_at(place + place_in(kind)));
     fill(&filling, threads);
 }
 
@@ -265,7 +264,7 @@ static size_t wrong_in_row(const struct exact_goal *goal, const struct matrix *c
     row_of(goal->factors, i, row);
     for (size_t j = 0; j < c->cols; j++) {
         *wanted = wanted_at(goal, row, row_place(i), goal->factors->kind[j]);
-        if (matrix_bits(c, i, j) != matrix_bits_of(c->element_bytes, *wanted) &&
+        if (matrix_bits(c, i, j) != matrix_bits_of(c->storage, *wanted) &&
                 !(*wanted == 0 && matrix_get(c, i, j) == 0))
             return j;
     }
@@ -294,7 +293,7 @@ static const unsigned char *wanted_row(struct wanted_rows *wanted, const struct 
         double row[MOST_PARTS][EXACT_RANK];
         row_of(goal->factors, i, row);
         for (size_t kind = 0; kind < NUM_KINDS; kind++)
-            table[kind] = matrix_bits_of(c->element_bytes, wanted_at(goal, row, place, kind));
+            table[kind] = matrix_bits_of(c->storage, wanted_at(goal, row, place, kind));
         write_row(at, c->element_bytes, table, goal->factors->kind, 1, c->cols);
         wanted->is_there[pattern] = true;
         wanted->place[pattern] = place;

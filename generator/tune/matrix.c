@@ -1,6 +1,5 @@
 /* matrix.c: see matrix.h. */
 #include "matrix.h"
-#include "element.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,16 +7,38 @@
 
 /* Signalling NaNs: whatever is computed from one is a quiet NaN, so that a kernel that reads poison
  * and writes the result over poison does not go unnoticed. */
-static const uint16_t poison_half = 0x7dad;
-static const uint32_t poison_single = 0x7f9eadc0;
-static const uint64_t poison_double = 0x7ff4deadc0dec0deu;
+static const uint64_t poison[] = {
+#define STORAGE(constant, bytes, bits) [KILN_STORED_##constant] = (bits),
+#include "precisions.inc"
+#undef STORAGE
+};
 
-static const void *poison_of(size_t element_bytes)
+/* ---- Bits, of elements of any type that are so wide ---- */
+
+static uint64_t bits_at(const unsigned char *at, size_t bytes)
 {
-    if (element_bytes == 2)
-        return &poison_half;
-    return element_bytes == 4 ? (const void *) &poison_single : (const void *) &poison_double;
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+    if (bytes == sizeof two)
+        return memcpy(&two, at, sizeof two), two;
+    if (bytes == sizeof four)
+        return memcpy(&four, at, sizeof four), four;
+    return memcpy(&eight, at, sizeof eight), eight;
 }
+
+static void put_bits(unsigned char *at, size_t bytes, uint64_t bits)
+{
+    const uint16_t two = (uint16_t) bits;
+    const uint32_t four = (uint32_t) bits;
+    memcpy(at,
+            bytes == sizeof two    ? (const void *) &two
+            : bytes == sizeof four ? (const void *) &four
+                                   : (const void *) &bits,
+            bytes);
+}
+
+/* ---- Matrices ---- */
 
 unsigned char *matrix_row(const struct matrix *matrix, size_t row)
 {
@@ -39,24 +60,25 @@ static bool buffer_elements(const struct matrix *matrix, size_t *elements)
            !__builtin_add_overflow(skipped, matrix->offset + (empty ? 1 : matrix->cols), elements);
 }
 
-bool matrix_plan(struct matrix *matrix, size_t element_bytes, size_t rows, size_t cols, size_t pad,
-        size_t offset)
+bool matrix_plan(struct matrix *matrix, enum kiln_storage storage, size_t rows, size_t cols,
+        size_t pad, size_t offset)
 {
     size_t elements, bytes;
     *matrix = (struct matrix){ .rows = rows,
         .cols = cols,
         .ld = (cols ? cols : 1) + pad,
         .offset = offset,
-        .element_bytes = element_bytes };
+        .storage = storage,
+        .element_bytes = kiln_storage_bytes(storage) };
     return buffer_elements(matrix, &elements) &&
-           !__builtin_mul_overflow(elements, element_bytes, &bytes) &&
+           !__builtin_mul_overflow(elements, matrix->element_bytes, &bytes) &&
            !__builtin_add_overflow(bytes, 2 * MATRIX_ZONE_BYTES, &matrix->bytes);
 }
 
-bool matrix_init(struct matrix *matrix, size_t element_bytes, size_t rows, size_t cols, size_t pad,
-        size_t offset)
+bool matrix_init(struct matrix *matrix, enum kiln_storage storage, size_t rows, size_t cols,
+        size_t pad, size_t offset)
 {
-    if (!matrix_plan(matrix, element_bytes, rows, cols, pad, offset))
+    if (!matrix_plan(matrix, storage, rows, cols, pad, offset))
         return false;
     matrix->image = malloc(matrix->bytes);
     if (matrix->image)
@@ -80,7 +102,7 @@ static void poison_bytes(struct matrix *matrix, size_t from, size_t to)
     size_t done = matrix->element_bytes;
     if (from == to)
         return;
-    memcpy(matrix->image + from, poison_of(matrix->element_bytes), done);
+    put_bits(matrix->image + from, done, poison[matrix->storage]);
     while (done < to - from) {
         const size_t rest = to - from - done, bytes = done < rest ? done : rest;
         memcpy(matrix->image + from + done, matrix->image + from, bytes);
@@ -119,29 +141,12 @@ void matrix_poison_around(struct matrix *matrix)
 
 void matrix_set(struct matrix *matrix, size_t row, size_t col, double value)
 {
-    kiln_element_store(element_at(matrix, row, col), matrix->element_bytes, value);
+    kiln_real_put(matrix->storage, element_at(matrix, row, col), value);
 }
 
 double matrix_get(const struct matrix *matrix, size_t row, size_t col)
 {
-    return kiln_element_load(element_at(matrix, row, col), matrix->element_bytes);
-}
-
-static uint64_t bits_at(const unsigned char *at, size_t element_bytes)
-{
-    uint16_t half;
-    uint32_t single;
-    uint64_t bits;
-    if (element_bytes == 2) {
-        memcpy(&half, at, sizeof half);
-        return half;
-    }
-    if (element_bytes == 4) {
-        memcpy(&single, at, sizeof single);
-        return single;
-    }
-    memcpy(&bits, at, sizeof bits);
-    return bits;
+    return kiln_real_get(matrix->storage, element_at(matrix, row, col));
 }
 
 uint64_t matrix_bits(const struct matrix *matrix, size_t row, size_t col)
@@ -149,11 +154,11 @@ uint64_t matrix_bits(const struct matrix *matrix, size_t row, size_t col)
     return bits_at(element_at(matrix, row, col), matrix->element_bytes);
 }
 
-uint64_t matrix_bits_of(size_t element_bytes, double value)
+uint64_t matrix_bits_of(enum kiln_storage storage, double value)
 {
     unsigned char at[sizeof value];
-    kiln_element_store(at, element_bytes, value);
-    return bits_at(at, element_bytes);
+    kiln_real_put(storage, at, value);
+    return bits_at(at, kiln_storage_bytes(storage));
 }
 
 /* The zones are multiples of every device's base address alignment. */
@@ -183,8 +188,10 @@ cl_int matrix_poison_device(struct matrix *matrix, cl_context context, cl_comman
     const cl_int error = make_buffers(matrix, context);
     if (error != CL_SUCCESS)
         return error;
-    return clEnqueueFillBuffer(queue, matrix->whole, poison_of(matrix->element_bytes),
-            matrix->element_bytes, 0, matrix->bytes, 0, NULL, NULL);
+    unsigned char one[sizeof(uint64_t)];
+    put_bits(one, matrix->element_bytes, poison[matrix->storage]);
+    return clEnqueueFillBuffer(queue, matrix->whole, one, matrix->element_bytes, 0, matrix->bytes,
+            0, NULL, NULL);
 }
 
 /* The zones are spoilt before, so that an image that does not arrive is not taken for the one that
@@ -201,12 +208,13 @@ cl_int matrix_download(struct matrix *matrix, cl_command_queue queue)
  * its first element is and each other one is the same as the one before. */
 static size_t first_stray(const struct matrix *matrix, size_t from, size_t to)
 {
-    const void *poison = poison_of(matrix->element_bytes);
     const unsigned char *at = matrix->image + from;
     const size_t size = matrix->element_bytes;
-    if (from < to && !memcmp(at, poison, size) && !memcmp(at, at + size, to - from - size))
+    unsigned char one[sizeof(uint64_t)];
+    put_bits(one, size, poison[matrix->storage]);
+    if (from < to && !memcmp(at, one, size) && !memcmp(at, at + size, to - from - size))
         return to;
-    while (from < to && !memcmp(matrix->image + from, poison, size))
+    while (from < to && !memcmp(matrix->image + from, one, size))
         from += size;
     return from < to ? from : to;
 }

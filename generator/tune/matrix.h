@@ -8,6 +8,8 @@
 #ifndef KILN_TUNE_MATRIX_H
 #define KILN_TUNE_MATRIX_H
 
+#include "element.h"
+
 #include <CL/cl.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,6 +19,7 @@ enum { MATRIX_ZONE_BYTES = 4096, MATRIX_MESSAGE_BYTES = 96 };
 
 struct matrix {
     size_t rows, cols, ld, offset;     /* elements, as stored */
+    enum kiln_storage storage;         /* of an element, a real number */
     size_t element_bytes;
     size_t bytes;                      /* of the image: zone, offset and matrix, zone */
     unsigned char *image;              /* on the host */
@@ -24,14 +27,14 @@ struct matrix {
 };
 
 /* A matrix of nothing but poison; `pad` elements lie between rows. False when out of memory. */
-bool matrix_init(struct matrix *matrix, size_t element_bytes, size_t rows, size_t cols, size_t pad,
-        size_t offset);
+bool matrix_init(struct matrix *matrix, enum kiln_storage storage, size_t rows, size_t cols,
+        size_t pad, size_t offset);
 void matrix_free(struct matrix *matrix);
 void matrix_poison(struct matrix *matrix);
 
 /* The same without an image, which is the caller's and comes later; false when too large. */
-bool matrix_plan(struct matrix *matrix, size_t element_bytes, size_t rows, size_t cols, size_t pad,
-        size_t offset);
+bool matrix_plan(struct matrix *matrix, enum kiln_storage storage, size_t rows, size_t cols,
+        size_t pad, size_t offset);
 
 /* Poison for all but the elements. */
 void matrix_poison_around(struct matrix *matrix);
@@ -43,9 +46,9 @@ unsigned char *matrix_row(const struct matrix *matrix, size_t row);
 void matrix_set(struct matrix *matrix, size_t row, size_t col, double value);
 double matrix_get(const struct matrix *matrix, size_t row, size_t col);
 
-/* The element's bits; a value's bits in the element type. */
+/* The element's bits; a value's bits as it lies in a matrix. */
 uint64_t matrix_bits(const struct matrix *matrix, size_t row, size_t col);
-uint64_t matrix_bits_of(size_t element_bytes, double value);
+uint64_t matrix_bits_of(enum kiln_storage storage, double value);
 
 /* Between the image and the device; the first upload makes the buffers. OpenCL's error code. */
 cl_int matrix_upload(struct matrix *matrix, cl_context context, cl_command_queue queue);

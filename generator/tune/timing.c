@@ -163,12 +163,12 @@ static bool has_false_clock(struct launcher *launcher, struct timing_entry *entr
 
 void timing_fill(const struct precision *precision, size_t bytes, unsigned char *block)
 {
-    const size_t size = (size_t) precision->element_bytes / precision_parts(precision);
+    const size_t size = (size_t) precision->element_bytes / precision->parts;
     uint64_t state = 0;
     for (size_t at = 0; at + size <= bytes; at += size) {
         const uint64_t bits = random_next(&state);
         const double fraction = (double) (bits >> 11) * 0x1p-53;
-        kiln_element_store(block + at, size, (bits & 1 ? -0.5 : 0.5) * (1 + fraction));
+        kiln_real_put(precision->storage, block + at, (bits & 1 ? -0.5 : 0.5) * (1 + fraction));
     }
 }
 

@@ -22,22 +22,22 @@ static void operands_free(struct verify_operands *operands)
 /* A complex matrix is taken as one of its parts, of twice the columns. */
 static size_t parts_in(const struct verify_case *of)
 {
-    return precision_parts(of->problem.precision);
+    return of->problem.precision->parts;
 }
 
 /* `make` is matrix_init or matrix_plan. */
 static bool operands_init(struct verify_operands *operands, const struct verify_case *of,
-        bool (*make)(struct matrix *matrix, size_t element_bytes, size_t rows, size_t cols,
+        bool (*make)(struct matrix *matrix, enum kiln_storage storage, size_t rows, size_t cols,
                 size_t pad, size_t offset))
 {
     const size_t parts = parts_in(of);
-    const size_t bytes = (size_t) of->problem.precision->element_bytes / parts;
+    const enum kiln_storage storage = of->problem.precision->storage;
     const bool ta = of->problem.transa, tb = of->problem.transb;
-    const bool a = make(&operands->a, bytes, ta ? of->k : of->m, parts * (ta ? of->m : of->k),
+    const bool a = make(&operands->a, storage, ta ? of->k : of->m, parts * (ta ? of->m : of->k),
             parts * of->pad_a, parts * of->offset_a);
-    const bool b = make(&operands->b, bytes, tb ? of->n : of->k, parts * (tb ? of->k : of->n),
+    const bool b = make(&operands->b, storage, tb ? of->n : of->k, parts * (tb ? of->k : of->n),
             parts * of->pad_b, parts * of->offset_b);
-    const bool c = make(&operands->c, bytes, of->m, parts * of->n, parts * of->pad_c,
+    const bool c = make(&operands->c, storage, of->m, parts * of->n, parts * of->pad_c,
             parts * of->offset_c);
     return a && b && c;
 }

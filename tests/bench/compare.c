@@ -3,9 +3,11 @@
  * the bundle that serves, where they take part, have turns of their own in each round. */
 #include "compare.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/precision.h"
 #include "stats.h"
 #include "tune/interrupt.h"
 
@@ -575,11 +577,5 @@ size_t compare_groups(const struct comparison *comparison, const char **groups, 
 
 char compare_precision_letter(enum kiln_precision precision)
 {
-    switch (precision) {
-    case KILN_HALF: return 'H';
-    case KILN_DOUBLE: return 'D';
-    case KILN_COMPLEX_SINGLE: return 'C';
-    case KILN_COMPLEX_DOUBLE: return 'Z';
-    default: return 'S';
-    }
+    return (char) toupper(precision_of_id(precision)->letter);
 }

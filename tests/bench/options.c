@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "element.h"
-
 enum {
     OPTIONS_ERROR_SIZE = 512,
     OPTIONS_ROUNDS = 9,
@@ -84,16 +82,10 @@ static bool options_add_precision(struct options *options, enum kiln_precision p
 static bool options_read_precision(struct options *options, const char *text)
 {
     for (const char *at = text; *at != '\0'; at++) {
-        if (*at == 's') {
-            options_add_precision(options, KILN_SINGLE);
-        } else if (*at == 'd') {
-            options_add_precision(options, KILN_DOUBLE);
-        } else if (*at == 'h') {
-            options_add_precision(options, KILN_HALF);
-        } else if (*at == 'c') {
-            options_add_precision(options, KILN_COMPLEX_SINGLE);
-        } else if (*at == 'z') {
-            options_add_precision(options, KILN_COMPLEX_DOUBLE);
+        const struct precision *precision = precision_find((char[]){ *at, '\0' });
+
+        if (precision != NULL && precision->id != KILN_ID_EMULATED) {
+            options_add_precision(options, (enum kiln_precision) precision->id);
         } else if (*at != ',') {
             return options_bad(text, "a list of s, d, h, c and z");
         }

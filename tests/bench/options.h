@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "core/draw.h"
+#include "core/precision.h"
 #include "data.h"
 #include "device.h"
 #include "kiln/kiln.h"
@@ -24,7 +25,7 @@ enum mode {
     MODE_VERSION
 };
 
-enum { OPTIONS_MAX_PRECISIONS = 5, OPTIONS_MAX_TRANSPOSES = 4 };
+enum { OPTIONS_MAX_PRECISIONS = KILN_NUM_PRECISIONS, OPTIONS_MAX_TRANSPOSES = 4 };
 
 /* What shapes are drawn; a limit of 0 is left to the device. */
 struct options_random {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "core/precision.h"
 #include "core/random.h"
 #include "element.h"
 
@@ -16,12 +17,7 @@ enum { PROBLEM_SAMPLES = 256 };
 /* Bits of the significand, the leading one included. */
 static int problem_digits(enum kiln_precision precision)
 {
-    switch (precision) {
-    case KILN_HALF: return 11;
-    case KILN_DOUBLE:
-    case KILN_COMPLEX_DOUBLE: return DBL_MANT_DIG;
-    default: return FLT_MANT_DIG;
-    }
+    return precision_of_id(precision)->significand_bits + 1;
 }
 
 /* A number in [-1, 1) that a significand of `digits` bits holds exactly and fills. */
@@ -35,24 +31,22 @@ static double problem_random(uint64_t *state, int digits)
 /* The real numbers that an element is made of. */
 static size_t problem_parts(const struct problem *problem)
 {
-    return problem->precision == KILN_COMPLEX_SINGLE || problem->precision == KILN_COMPLEX_DOUBLE
-                 ? 2
-                 : 1;
+    return kiln_precision_parts(problem->precision);
 }
 
 bool problem_is_wide(const struct problem *problem)
 {
-    return problem->precision == KILN_DOUBLE || problem->precision == KILN_COMPLEX_DOUBLE;
+    return kiln_precision_storage(problem->precision) == KILN_STORED_DOUBLE;
 }
 
 static double problem_get(const struct problem *problem, const void *matrix, size_t index,
         size_t part)
 {
     size_t parts = problem_parts(problem);
-    size_t bytes = kiln_element_bytes(problem->precision) / parts;
+    enum kiln_storage storage = kiln_precision_storage(problem->precision);
 
-    return kiln_element_load((const unsigned char *) matrix + (index * parts + part) * bytes,
-            bytes);
+    return kiln_real_get(storage,
+            (const unsigned char *) matrix + (index * parts + part) * kiln_storage_bytes(storage));
 }
 
 static double problem_get_a(const struct problem *problem, size_t i, size_t p, size_t part)
@@ -73,12 +67,12 @@ static void problem_fill(const struct problem *problem, void *matrix, size_t cou
 {
     int digits = problem_digits(problem->precision);
     size_t parts = problem_parts(problem);
-    size_t bytes = kiln_element_bytes(problem->precision) / parts;
+    enum kiln_storage storage = kiln_precision_storage(problem->precision);
     uint64_t state = seed ^
                      ((uint64_t) problem->m << 42 ^ (uint64_t) problem->n << 21 ^ problem->k);
 
     for (size_t i = 0; i < count * parts; i++) {
-        kiln_element_store((unsigned char *) matrix + i * bytes, bytes,
+        kiln_real_put(storage, (unsigned char *) matrix + i * kiln_storage_bytes(storage),
                 problem_random(&state, digits));
     }
 }
@@ -287,18 +281,19 @@ double problem_error(const struct problem *problem, const void *c)
     return worst;
 }
 
-/* The place in a row, of parts of so many bytes, where two results differ most; -1: nowhere by more
+/* The place in a row, of parts that lie so, where two results differ most; -1: nowhere by more
  * than `worst`, which becomes the difference there. A difference of NaN is infinite. `unit` is that
  * of the row, and goes with the lengths of the columns. */
 static inline long problem_row_difference(const unsigned char *c, const unsigned char *other,
-        size_t parts, size_t columns, size_t bytes, double unit, const double *lengths,
+        size_t parts, size_t columns, enum kiln_storage storage, double unit, const double *lengths,
         double *worst)
 {
+    const size_t bytes = kiln_storage_bytes(storage);
     long place = -1;
 
     for (size_t at = 0; at < columns * parts; at++) {
-        double difference = kiln_element_load(c + at * bytes, bytes) -
-                            kiln_element_load(other + at * bytes, bytes);
+        double difference = kiln_real_get(storage, c + at * bytes) -
+                            kiln_real_get(storage, other + at * bytes);
         double of = unit * lengths[at / parts];
 
         of = of > 0 ? of : DBL_MIN;
@@ -310,12 +305,26 @@ static inline long problem_row_difference(const unsigned char *c, const unsigned
     return place;
 }
 
+/* For each way in which a part lies apart, so that the compiler knows it. */
+static long problem_place(const struct problem *problem, const unsigned char *c,
+        const unsigned char *other, double unit, double *worst)
+{
+    switch (kiln_precision_storage(problem->precision)) {
+#define STORAGE(constant, ...) \
+    case KILN_STORED_##constant: \
+        return problem_row_difference(c, other, problem_parts(problem), problem->n, \
+                KILN_STORED_##constant, unit, problem->b_norms, worst);
+#include "precisions.inc"
+#undef STORAGE
+    }
+    return -1;
+}
+
 double problem_difference(const struct problem *problem, const void *c, const void *other,
         size_t *i, size_t *j)
 {
     size_t parts = problem_parts(problem);
-    size_t bytes = kiln_element_bytes(problem->precision) / parts;
-    size_t row_bytes = problem->ldc * parts * bytes;
+    size_t row_bytes = problem->ldc * kiln_element_bytes(problem->precision);
     double worst = -1;
 
     for (size_t row = 0; row < problem->m; row++) {
@@ -323,15 +332,7 @@ double problem_difference(const struct problem *problem, const void *c, const vo
         const unsigned char *right = (const unsigned char *) other + row * row_bytes;
         double unit = problem->a_norms[row] /
                       (double) ((int64_t) 1 << (problem_digits(problem->precision) - 1));
-        const double *lengths = problem->b_norms;
-        size_t n = problem->n;
-        /* By the size of a part apart, so that the compiler knows it. */
-        long place = bytes == 2
-                           ? problem_row_difference(left, right, parts, n, 2, unit, lengths, &worst)
-                   : bytes == 4
-                           ? problem_row_difference(left, right, parts, n, 4, unit, lengths, &worst)
-                           : problem_row_difference(left, right, parts, n, 8, unit, lengths,
-                                     &worst);
+        long place = problem_place(problem, left, right, unit, &worst);
 
         if (place >= 0) {
             *i = row;

@@ -210,12 +210,12 @@ bool recipe_serves(const struct kiln_recipe *recipe, struct kiln_context *kiln,
 
 void element_set(enum kiln_precision precision, void *matrix, size_t index, double value)
 {
-    const size_t bytes = kiln_element_bytes(precision);
-    kiln_element_store((unsigned char *) matrix + index * bytes, bytes, value);
+    kiln_real_put(kiln_precision_storage(precision),
+            (unsigned char *) matrix + index * kiln_element_bytes(precision), value);
 }
 
 double element_get(enum kiln_precision precision, const void *matrix, size_t index)
 {
-    const size_t bytes = kiln_element_bytes(precision);
-    return kiln_element_load((const unsigned char *) matrix + index * bytes, bytes);
+    return kiln_real_get(kiln_precision_storage(precision),
+            (const unsigned char *) matrix + index * kiln_element_bytes(precision));
 }

@@ -106,8 +106,8 @@ static void judge(const struct host_check *check, char message[VERIFY_MESSAGE_BY
     for (size_t i = 0; i < of->m * of->n && !message[0]; i++) {
         const size_t row = i / of->n, col = i % of->n;
         const double wanted = matrix_get(c, row, col);
-        if (matrix_bits_of(c->element_bytes, check->wanted[i] + 0.0) !=
-                matrix_bits_of(c->element_bytes, wanted + 0.0))
+        if (matrix_bits_of(c->storage, check->wanted[i] + 0.0) !=
+                matrix_bits_of(c->storage, wanted + 0.0))
             snprintf(message, VERIFY_MESSAGE_BYTES, "C[%zu][%zu] is %g, not %g", row, col, wanted,
                     check->wanted[i]);
     }

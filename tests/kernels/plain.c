@@ -28,14 +28,14 @@ struct verify_case plain_case(const struct problem *problem, const struct kiln_r
 
 bool plain_init(struct plain *plain, const struct verify_case *of)
 {
-    const size_t bytes = (size_t) of->problem.precision->element_bytes;
+    const enum kiln_storage storage = of->problem.precision->storage;
     const bool ta = of->problem.transa, tb = of->problem.transb;
     plain->of = of;
-    const bool a = matrix_init(&plain->a, bytes, ta ? of->k : of->m, ta ? of->m : of->k, of->pad_a,
-            of->offset_a);
-    const bool b = matrix_init(&plain->b, bytes, tb ? of->n : of->k, tb ? of->k : of->n, of->pad_b,
-            of->offset_b);
-    const bool c = matrix_init(&plain->c, bytes, of->m, of->n, of->pad_c, of->offset_c);
+    const bool a = matrix_init(&plain->a, storage, ta ? of->k : of->m, ta ? of->m : of->k,
+            of->pad_a, of->offset_a);
+    const bool b = matrix_init(&plain->b, storage, tb ? of->n : of->k, tb ? of->k : of->n,
+            of->pad_b, of->offset_b);
+    const bool c = matrix_init(&plain->c, storage, of->m, of->n, of->pad_c, of->offset_c);
     return a && b && c;
 }
 

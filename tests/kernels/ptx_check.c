@@ -151,8 +151,8 @@ static bool make_matrix(struct work *work, int which, size_t rows, size_t cols, 
         struct kiln_matrix *operand)
 {
     struct matrix *matrix = &work->matrices[which];
-    if (!matrix_init(matrix, work->product.element_bytes, rows, cols, round_up(cols, align) - cols,
-                0))
+    if (!matrix_init(matrix, kiln_precision_storage(work->product.precision), rows, cols,
+                round_up(cols, align) - cols, 0))
         return good(CUDA_ERROR_OUT_OF_MEMORY, "a matrix");
     operand->ld = matrix->ld;
     return good(cuMemAlloc(&work->memory[which], matrix->bytes - 2 * MATRIX_ZONE_BYTES),

@@ -109,12 +109,12 @@ static size_t element_bytes(const struct soak_call *call)
 
 static double element_get(const struct soak_call *call, const unsigned char *at)
 {
-    return kiln_element_load(at, element_bytes(call));
+    return kiln_real_get(kiln_precision_storage(call->gemm.precision), at);
 }
 
 static void element_set(const struct soak_call *call, unsigned char *at, double value)
 {
-    kiln_element_store(at, element_bytes(call), value);
+    kiln_real_put(kiln_precision_storage(call->gemm.precision), at, value);
 }
 
 /* Where an element of a member lies in the arena, by row and column as stored. */

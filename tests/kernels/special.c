@@ -73,9 +73,9 @@ static bool is_one_of(const struct matrix *c, size_t i, size_t j, const double w
 {
     bool found = false;
     for (int w = 0; w < 3; w++)
-        found = found || (isnan(wanted[w]) ? isnan(matrix_get(c, i, j)) != 0
-                                           : matrix_bits(c, i, j) ==
-                                                     matrix_bits_of(c->element_bytes, wanted[w]));
+        found = found ||
+                (isnan(wanted[w]) ? isnan(matrix_get(c, i, j)) != 0
+                                  : matrix_bits(c, i, j) == matrix_bits_of(c->storage, wanted[w]));
     return found;
 }
 

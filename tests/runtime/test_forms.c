@@ -101,12 +101,17 @@ static size_t part_bytes(const struct call *call)
     return element_bytes(call) / (is_complex(call) ? 2 : 1);
 }
 
+static enum kiln_storage storage_of(const struct call *call)
+{
+    return kiln_precision_storage(call->gemm.precision);
+}
+
 /* What the element type makes of a number. */
 static double narrow(const struct call *call, double value)
 {
     double part = 0;
-    kiln_element_store(&part, part_bytes(call), value);
-    return kiln_element_load(&part, part_bytes(call));
+    kiln_real_put(storage_of(call), &part, value);
+    return kiln_real_get(storage_of(call), &part);
 }
 
 static void *to_elements(const struct call *call, const struct matrix *matrix)
@@ -115,9 +120,9 @@ static void *to_elements(const struct call *call, const struct matrix *matrix)
     unsigned char *elements = malloc(matrix->elements * element_bytes(call));
     for (size_t i = 0; elements != NULL && i < matrix->elements; i++) {
         unsigned char *at = elements + i * element_bytes(call);
-        kiln_element_store(at, bytes, matrix->host[i].re);
+        kiln_real_put(storage_of(call), at, matrix->host[i].re);
         if (is_complex(call)) {
-            kiln_element_store(at + bytes, bytes, matrix->host[i].im);
+            kiln_real_put(storage_of(call), at + bytes, matrix->host[i].im);
         }
     }
     return elements;
@@ -229,8 +234,8 @@ static struct number found(const struct call *call, const void *elements, size_t
 {
     const size_t bytes = part_bytes(call);
     const unsigned char *from = (const unsigned char *) elements + at * element_bytes(call);
-    return (struct number){ kiln_element_load(from, bytes),
-        is_complex(call) ? kiln_element_load(from + bytes, bytes) : 0 };
+    return (struct number){ kiln_real_get(storage_of(call), from),
+        is_complex(call) ? kiln_real_get(storage_of(call), from + bytes) : 0 };
 }
 
 /* What is multiplied, for a reader of a failure. */

@@ -13,19 +13,20 @@ struct machine {
 
 struct matrix {
     unsigned char *data;
-    size_t offset, ld, bytes;          /* elements, elements, bytes of one element */
+    size_t offset, ld;                 /* elements */
+    enum kiln_storage storage;
 };
 
 static double load(const struct matrix *matrix, size_t index)
 {
-    return kiln_element_load(matrix->data + (matrix->offset + index) * matrix->bytes,
-            matrix->bytes);
+    return kiln_real_get(matrix->storage,
+            matrix->data + (matrix->offset + index) * kiln_storage_bytes(matrix->storage));
 }
 
 static void store(const struct matrix *matrix, size_t index, double value)
 {
-    kiln_element_store(matrix->data + (matrix->offset + index) * matrix->bytes, matrix->bytes,
-            value);
+    kiln_real_put(matrix->storage,
+            matrix->data + (matrix->offset + index) * kiln_storage_bytes(matrix->storage), value);
 }
 
 static size_t extent(const struct stub_record *record, unsigned arg)
@@ -33,10 +34,11 @@ static size_t extent(const struct stub_record *record, unsigned arg)
     return (size_t) stub_record_int(record, arg);
 }
 
-static struct matrix matrix_of(const struct stub_record *record, unsigned arg, size_t bytes)
+static struct matrix matrix_of(const struct stub_record *record, unsigned arg,
+        enum kiln_storage storage)
 {
     return (struct matrix){ stub_buffer_data(stub_record_mem(record, arg)), extent(record, arg + 1),
-        extent(record, arg + 2), bytes };
+        extent(record, arg + 2), storage };
 }
 
 /* The transposes are in the name: generic_s_nt, tn_mul; the others are NN. */
@@ -50,10 +52,12 @@ static void read_transposes(const char *entry, bool *transa, bool *transb)
 static void multiply(const struct stub_record *r, double error)
 {
     bool transa, transb;
-    size_t bytes = r->args[PLAIN_ALPHA].size == 8 ? 8 : strstr(r->entry, "_h_") != NULL ? 2 : 4;
-    struct matrix a = matrix_of(r, PLAIN_A, bytes);
-    struct matrix b = matrix_of(r, PLAIN_B, bytes);
-    struct matrix c = matrix_of(r, PLAIN_C, bytes);
+    enum kiln_storage storage = r->args[PLAIN_ALPHA].size == 8  ? KILN_STORED_DOUBLE
+                              : strstr(r->entry, "_h_") != NULL ? KILN_STORED_HALF
+                                                                : KILN_STORED_FLOAT;
+    struct matrix a = matrix_of(r, PLAIN_A, storage);
+    struct matrix b = matrix_of(r, PLAIN_B, storage);
+    struct matrix c = matrix_of(r, PLAIN_C, storage);
     read_transposes(r->entry, &transa, &transb);
     for (size_t i = 0; i < extent(r, PLAIN_M); i++) {
         for (size_t j = 0; j < extent(r, PLAIN_N); j++) {

@@ -62,14 +62,14 @@ static void multiply(struct work *work, bool ta, bool tb)
         }
 }
 
-static void work_init_parts(struct work *work, size_t bytes, bool ta, bool tb, int rank, unsigned s,
-        unsigned parts)
+static void work_init_parts(struct work *work, enum kiln_storage storage, bool ta, bool tb,
+        int rank, unsigned s, unsigned parts)
 {
     memset(work, 0, sizeof *work);
     assert_true(exact_init(&work->factors, M, N, K, rank, parts));
-    assert_true(matrix_init(&work->a, bytes, ta ? K : M, parts * (ta ? M : K), 3, 1));
-    assert_true(matrix_init(&work->b, bytes, tb ? N : K, parts * (tb ? K : N), 0, 2));
-    assert_true(matrix_init(&work->c, bytes, M, parts * N, 2, 5));
+    assert_true(matrix_init(&work->a, storage, ta ? K : M, parts * (ta ? M : K), 3, 1));
+    assert_true(matrix_init(&work->b, storage, tb ? N : K, parts * (tb ? K : N), 0, 2));
+    assert_true(matrix_init(&work->c, storage, M, parts * N, 2, 5));
     exact_fill_a(&work->a, &work->factors, ta, 2);
     exact_fill_b(&work->b, &work->factors, tb, 3);
     exact_fill_c(&work->c, &work->factors, 4);
@@ -82,9 +82,10 @@ static void work_init_parts(struct work *work, size_t bytes, bool ta, bool tb, i
     memcpy(work->right, work->c.image, work->c.bytes);
 }
 
-static void work_init(struct work *work, size_t bytes, bool ta, bool tb, int rank, unsigned s)
+static void work_init(struct work *work, enum kiln_storage storage, bool ta, bool tb, int rank,
+        unsigned s)
 {
-    work_init_parts(work, bytes, ta, tb, rank, s, 1);
+    work_init_parts(work, storage, ta, tb, rank, s, 1);
 }
 
 static void work_free(struct work *work)
@@ -99,14 +100,14 @@ static void work_free(struct work *work)
 static void test_product_is_known(void **state)
 {
     (void) state;
-    for (size_t bytes = 2; bytes <= 8; bytes *= 2)
+    for (int type = 0; type < KILN_NUM_STORAGES; type++)
         for (unsigned t = 0; t < 16; t++)
             for (unsigned s = 0; s < NUM_SCALARS; s++) {
                 struct work work;
                 struct exact_wrong wrong;
                 char message[MATRIX_MESSAGE_BYTES];
-                work_init_parts(&work, bytes, t & 1, t & 2, t & 4 ? 1 : EXACT_RANK, s,
-                        t & 8 ? 2 : 1);
+                work_init_parts(&work, (enum kiln_storage) type, t & 1, t & 2,
+                        t & 4 ? 1 : EXACT_RANK, s, t & 8 ? 2 : 1);
                 assert_true(matrix_is_intact(&work.a, message));
                 assert_true(matrix_is_intact(&work.b, message));
                 for (unsigned p = 0; p < NUM_PARTS; p++)
@@ -120,7 +121,7 @@ static void test_inputs_are_odd(void **state)
 {
     struct work work;
     (void) state;
-    work_init(&work, 4, false, true, EXACT_RANK, 0);
+    work_init(&work, KILN_STORED_FLOAT, false, true, EXACT_RANK, 0);
     for (size_t i = 0; i < M; i++)
         for (size_t p = 0; p < K; p++)
             assert_true((long) matrix_get(&work.a, i, p) & 1);
@@ -154,10 +155,10 @@ static void spoil_one(struct work *work, size_t row, size_t col)
 static void test_any_wrong_element_is_found(void **state)
 {
     (void) state;
-    for (size_t bytes = 2; bytes <= 8; bytes *= 2)
+    for (int type = 0; type < KILN_NUM_STORAGES; type++)
         for (unsigned s = 0; s < 2; s++) {
             struct work work;
-            work_init(&work, bytes, false, true, EXACT_RANK, s);
+            work_init(&work, (enum kiln_storage) type, false, true, EXACT_RANK, s);
             for (size_t i = 0; i < M; i++)
                 for (size_t j = 0; j < N; j += i % 9 == 0 ? 1 : N - 1)
                     spoil_one(&work, i, j);
@@ -169,7 +170,7 @@ static void test_first_of_several_is_told(void **state)
 {
     struct work work;
     (void) state;
-    work_init(&work, 4, false, false, EXACT_RANK, 1);
+    work_init(&work, KILN_STORED_FLOAT, false, false, EXACT_RANK, 1);
     const double wanted = matrix_get(&work.c, 20, 30);
     for (size_t i = 21; i < M; i++)
         matrix_set(&work.c, i, 0, 1000);
@@ -183,10 +184,10 @@ static void test_first_of_several_is_told(void **state)
 static void test_signs_of_zeros(void **state)
 {
     (void) state;
-    for (size_t bytes = 2; bytes <= 8; bytes *= 2) {
+    for (int type = 0; type < KILN_NUM_STORAGES; type++) {
         struct work work;
         struct exact_wrong wrong;
-        work_init(&work, bytes, false, false, EXACT_RANK, 2);
+        work_init(&work, (enum kiln_storage) type, false, false, EXACT_RANK, 2);
         for (size_t i = 0; i < M; i++)
             for (size_t j = 0; j < N; j++)
                 matrix_set(&work.c, i, j, i % 2 ? 0.0 : -0.0);
@@ -202,7 +203,7 @@ static void test_nan_is_wrong(void **state)
 {
     struct work work;
     (void) state;
-    work_init(&work, 8, true, false, EXACT_RANK, 0);
+    work_init(&work, KILN_STORED_DOUBLE, true, false, EXACT_RANK, 0);
     const double wanted = matrix_get(&work.c, M - 1, 0);
     matrix_set(&work.c, M - 1, 0, strtod("nan", NULL));
     assert_wrong_at(&work, M - 1, 0, wanted);
@@ -216,10 +217,10 @@ static void test_filled_the_same(void **state)
     struct matrix one, many;
     (void) state;
     assert_true(exact_init(&factors, M, N, K, EXACT_RANK, 1));
-    assert_true(matrix_init(&one, 2, M, N, 4, 3));
+    assert_true(matrix_init(&one, KILN_STORED_HALF, M, N, 4, 3));
     exact_fill_c(&one, &factors, 1);
     for (unsigned p = 1; p < NUM_PARTS; p++) {
-        assert_true(matrix_init(&many, 2, M, N, 4, 3));
+        assert_true(matrix_init(&many, KILN_STORED_HALF, M, N, 4, 3));
         memset(many.image, 0, many.bytes);
         exact_fill_c(&many, &factors, all_parts[p]);
         assert_memory_equal(one.image, many.image, one.bytes);

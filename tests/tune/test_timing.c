@@ -92,15 +92,14 @@ static void test_fill(void **state)
     enum { BYTES = 4096 };
     (void) state;
     for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++) {
-        const int of_element = precisions[p].element_bytes, of_real = precisions[p].real_bytes;
-        const size_t bytes = (size_t) (of_element < of_real ? of_element : of_real);
+        const size_t bytes = kiln_storage_bytes(precisions[p].storage);
         unsigned char block[BYTES + 16];
         double last = 0;
         unsigned negative = 0, changes = 0;
         memset(block, 0xff, sizeof block);
         timing_fill(&precisions[p], BYTES, block);
         for (size_t at = 0; at < BYTES; at += bytes) {
-            const double value = kiln_element_load(block + at, bytes);
+            const double value = kiln_real_get(precisions[p].storage, block + at);
             assert_true(fabs(value) >= 0.5 && fabs(value) <= 1);
             negative += value < 0;
             changes += value != last;

@@ -548,8 +548,9 @@ static void test_matrix_guards(void **state)
     struct matrix matrix;
     char message[MATRIX_MESSAGE_BYTES];
     (void) state;
-    for (size_t bytes = 2; bytes <= 8; bytes *= 2) {
-        assert_true(matrix_init(&matrix, bytes, 5, 7, 3, 11));
+    for (int type = 0; type < KILN_NUM_STORAGES; type++) {
+        const size_t bytes = kiln_storage_bytes((enum kiln_storage) type);
+        assert_true(matrix_init(&matrix, (enum kiln_storage) type, 5, 7, 3, 11));
         for (size_t i = 0; i < 5; i++)
             for (size_t j = 0; j < 7; j++) {
                 matrix_set(&matrix, i, j, (double) (i * 7 + j) - 9);
@@ -574,12 +575,12 @@ static void test_matrix_of_nothing(void **state)
     struct matrix matrix;
     char message[MATRIX_MESSAGE_BYTES];
     (void) state;
-    assert_true(matrix_init(&matrix, 4, 0, 5, 0, 0));
+    assert_true(matrix_init(&matrix, KILN_STORED_FLOAT, 0, 5, 0, 0));
     assert_true(matrix_is_intact(&matrix, message));
     matrix.image[MATRIX_ZONE_BYTES] ^= 1;
     assert_false(matrix_is_intact(&matrix, message));
     matrix_free(&matrix);
-    assert_false(matrix_init(&matrix, 8, SIZE_MAX / 2, 3, 0, 0));
+    assert_false(matrix_init(&matrix, KILN_STORED_DOUBLE, SIZE_MAX / 2, 3, 0, 0));
     matrix_free(&matrix);
 }
 
