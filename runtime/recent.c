@@ -7,6 +7,8 @@
  */
 #include "internal.h"
 
+#include <assert.h>
+
 /* Where the last part of a key has what is no extent. */
 enum {
     SHIFT_REAL = 4,
@@ -19,6 +21,11 @@ enum {
     SHIFT_ROUTINE = 20,
     SHIFT_LINK = 21
 };
+
+#define PRECISION(constant, value, ...) \
+    static_assert((value) < 1 << SHIFT_REAL, #constant " has no room in a key");
+#include "precisions.inc"
+#undef PRECISION
 
 struct kiln_recent_key kiln_recent_key(unsigned link, const struct kiln_product *product)
 {

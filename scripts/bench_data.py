@@ -10,9 +10,19 @@ import re
 import shlex
 
 FORMAT = "kiln-bench 2"
-# Letter: name, bytes of an element, operations of a product and a sum.
-PRECISIONS = {"S": ("single", 4, 2), "D": ("double", 8, 2), "H": ("half", 2, 2),
-              "C": ("complex single", 8, 8), "Z": ("complex double", 16, 8)}
+
+def _read_precisions():
+    """By letter: name, bytes of an element, operations of a product and a sum."""
+    text = (pathlib.Path(__file__).parents[1] / "runtime/precisions.inc").read_text()
+    stored = dict(re.findall(r"^STORAGE\((\w+), (\d+),", text, re.M))
+    row = r"^PRECISION\(\w+, \d+, (\w+), '(\w)', \"\w+\", (\w+), (\d),"
+    there = {letter.upper(): (name.replace("_", " "), int(stored[storage]) * int(parts),
+                              8 if parts == "2" else 2)
+             for name, letter, storage, parts in re.findall(row, text, re.M) if name != "emulated"}
+    return {letter: there[letter] for letter in sorted(there, key=f"SDH{''.join(there)}".index)}
+
+
+PRECISIONS = _read_precisions()
 TITLES = {"kiln": "Kiln", "kiln-packed": "Kiln, packed before", "kiln-emulated": "Kiln, emulated",
           "kiln-emulated-packed": "Kiln, emulated, packed before", "kiln-generic": "generic",
           "openblas": "OpenBLAS", "cublas": "cuBLAS", "clblast": "CLBlast"}
