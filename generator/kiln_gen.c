@@ -22,7 +22,7 @@ enum { EXIT_USAGE = 2, MAX_SEEDS = 1000000, MAX_BENCHES = 16 };
 
 struct options {
     const struct precision *precision; /* NULL: single, or the preset's */
-    int pair;                          /* 2 * transa + transb; -1: nn, or the preset's */
+    int pair;                          /* kiln_pair(); -1: nn, or the preset's */
     const char *facts, *output, *name, *preset;
     const char *strategy, *start, *rank, *provenance, *benches[MAX_BENCHES];
     bool times_only;

@@ -34,6 +34,13 @@ enum {
     KILN_MAX_DEPTH = 24                /* how deep pairs may lie in pairs */
 };
 
+/* A kernel's text is for one pair of transposes of A and B as stored: 0 to 3 are NN, NT, TN, TT. */
+enum { KILN_NUM_PAIRS = 4 };
+static inline unsigned kiln_pair(unsigned transa, unsigned transb)
+{
+    return 2 * transa + transb;
+}
+
 /* The extents that data may name: one, those of the product, the compute units of the device, and
  * the parts of K (`unit_parts` of a recipe). Regions that hold no operand may name the units in
  * recipes of 64-bit indices, stages that multiply the parts. */
@@ -267,12 +274,12 @@ struct kiln_recipe {
     const struct kiln_region *regions;
 };
 
-/* A shape of an application's own, and the recipes that were fastest there, by transa * 2 + transb:
+/* A shape of an application's own, and the recipes that were fastest there, by pair:
  * indices into the bundle's recipes, or KILN_NO_RECIPE. They serve it whatever the times say. */
 struct kiln_pin {
     uint8_t precision;                 /* enum kiln_precision */
     uint32_t m, n, k;
-    uint16_t recipe[4];
+    uint16_t recipe[KILN_NUM_PAIRS];
 };
 enum { KILN_NO_RECIPE = 0xffff };
 

@@ -210,7 +210,7 @@ static bool build_recipes(struct kiln_context *context, struct kiln_link *link, 
                          recipe->triangles != KILN_TRIANGLES_ALWAYS &&
                          (recipe->time != NULL || !serves_all);
         if (is_wanted && recipe->precision == precision &&
-                recipe->transa * 2u + recipe->transb == pair &&
+                kiln_pair(recipe->transa, recipe->transb) == pair &&
                 build_recipe(context, link, r, passing)) {
             serves = true;
             serves_all = serves_all || kiln_recipe_takes_all(recipe);
@@ -243,7 +243,7 @@ static enum kiln_status build_now(struct kiln_context *context)
                     (precision != KILN_EMULATED || context->arithmetic == KILN_ALLOW_EMULATION);
         /* Where what emulates can not be built now, native recipes serve. */
         struct progress unneeded = { .passing = KILN_SUCCESS };
-        for (unsigned pair = 0; runs && pair < 4; pair++) {
+        for (unsigned pair = 0; runs && pair < KILN_NUM_PAIRS; pair++) {
             build_pair(context, precision, pair,
                     precision == KILN_EMULATED ? &unneeded : &progress);
         }

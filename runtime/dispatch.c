@@ -100,7 +100,7 @@ static void log_shape(const struct kiln_context *context, const struct kiln_prod
         kiln_text_add_number(&text, product->batch_count);
     }
     kiln_log(context, "shape: ", shape, kiln_precision_find(product->precision)->name,
-            pairs[2 * product->transa + product->transb], batch, NULL);
+            pairs[kiln_pair(product->transa, product->transb)], batch, NULL);
 }
 
 /* Where emulation is allowed and not the first link has it, one that has it goes ahead, with what

@@ -13,7 +13,7 @@ static uint16_t pinned_recipe(const struct kiln_bundle *bundle, const struct kil
         const struct kiln_pin *pin = &bundle->pins[i];
         if (pin->m == product->m && pin->n == product->n && pin->k == product->k &&
                 pin->precision == product->precision) {
-            return pin->recipe[product->transa * 2 + product->transb];
+            return pin->recipe[kiln_pair(product->transa, product->transb)];
         }
     }
     return KILN_NO_RECIPE;

@@ -358,8 +358,8 @@ static bool recipe_is_sound(const struct kiln_recipe *recipe, uint32_t num_progr
 
 static bool pin_is_sound(const struct kiln_bundle *bundle, const struct kiln_pin *pin)
 {
-    for (unsigned trans = 0; trans < 4; trans++) {
-        uint16_t index = pin->recipe[trans];
+    for (unsigned pair = 0; pair < KILN_NUM_PAIRS; pair++) {
+        uint16_t index = pin->recipe[pair];
         if (index == KILN_NO_RECIPE) {
             continue;
         }
@@ -367,7 +367,8 @@ static bool pin_is_sound(const struct kiln_bundle *bundle, const struct kiln_pin
             return false;
         }
         const struct kiln_recipe *recipe = &bundle->recipes[index];
-        if (recipe->precision != pin->precision || recipe->transa * 2u + recipe->transb != trans) {
+        if (recipe->precision != pin->precision ||
+                kiln_pair(recipe->transa, recipe->transb) != pair) {
             return false;
         }
     }

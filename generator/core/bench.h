@@ -20,7 +20,7 @@ struct bench_time {
 
 struct bench_row {
     const struct precision *precision;
-    int pair;                          /* 2 * transa + transb */
+    int pair;                          /* kiln_pair() */
     size_t m, n, k;
     double ratio[BENCH_MAX_PEERS];     /* Kiln's speed over the peer's; 0: not measured */
     size_t num_times, capacity;

@@ -24,7 +24,7 @@ bool extents_parse(const char *text, size_t extents[3]);
 struct extents_line {
     size_t extents[3];
     const struct precision *precision; /* NULL: all of them */
-    int pair;                          /* 2 * transa + transb; -1: all four */
+    int pair;                          /* kiln_pair(); -1: all four */
     size_t batch;                      /* 1 to EXTENTS_MOST_BATCH; 1 when it is not given */
     double weight;                     /* above 0, up to 1e9; 1 when it is not given */
 };

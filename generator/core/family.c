@@ -150,7 +150,7 @@ struct problem problem_of_pair(const struct precision *precision, int pair)
 
 int pair_of_problem(const struct problem *problem)
 {
-    return 2 * problem->transa + problem->transb;
+    return (int) kiln_pair(problem->transa, problem->transb);
 }
 
 struct kiln_product product_dense(const struct problem *problem, size_t m, size_t n, size_t k)

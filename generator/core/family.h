@@ -158,8 +158,8 @@ struct problem {
     bool triangle;                     /* one triangle of C is stored */
 };
 
-/* Pairs of transposes are numbered 2 * transa + transb: NN, NT, TN, TT. */
-enum { NUM_PAIRS = 4 };
+/* Pairs of transposes as kiln_pair() numbers them. */
+enum { NUM_PAIRS = KILN_NUM_PAIRS };
 extern const char *const pair_names[NUM_PAIRS];
 /* -1 when the name is none of "nn", "nt", "tn", "tt". */
 int pair_find(const char *name);

@@ -48,7 +48,7 @@ enum { RECORD_LINE_BYTES = 1024, RECORD_OUTCOME_BYTES = 12, RECORD_MESSAGE_BYTES
 struct record {
     enum record_kind kind;
     const struct precision *precision;
-    int pair;                          /* 2 * transa + transb */
+    int pair;                          /* kiln_pair() */
     size_t m, n, k;
     uint32_t units;                    /* of the device that timed it; 0: what the journal's facts
                                           say, as of all rows of the text */

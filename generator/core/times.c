@@ -155,7 +155,7 @@ static size_t draw_like(const struct records *records, const struct times *times
     for (size_t i = 0; i < most; i++) {
         struct drawn drawn;
         if (draw_shape(&draw, &drawn))
-            shapes[num++] = (struct record){ .pair = 2 * drawn.transa + drawn.transb,
+            shapes[num++] = (struct record){ .pair = (int) kiln_pair(drawn.transa, drawn.transb),
                 .m = drawn.m,
                 .n = drawn.n,
                 .k = drawn.k };

@@ -231,7 +231,8 @@ static bool time_number(struct phases *phases, enum record_kind kind, const stru
 {
     const bool with_generic = kind == RECORD_MATRIX && number < GENERIC_SHAPES;
     const struct shape shape = { drawn->m, drawn->n, drawn->k };
-    const int pair = kind == RECORD_MATRIX ? drawn_pair(number) : 2 * drawn->transa + drawn->transb;
+    const int pair = kind == RECORD_MATRIX ? drawn_pair(number)
+                                           : (int) kiln_pair(drawn->transa, drawn->transb);
     if (!time_shape(phases, kind, fitted, shape, pair, with_generic, end))
         return false;
     return kind != RECORD_MATRIX || !drawn_has_fewer_beside(shape) ||

@@ -70,7 +70,7 @@ static size_t list_tasks(const struct phases *phases, struct task tasks[MAX_SEAR
     for (unsigned i = 0; i < num_drawn; i++)
         if (draw_shape(&draw, &drawn))
             tasks[num++] = (struct task){ { drawn.m, drawn.n, drawn.k },
-                2 * drawn.transa + drawn.transb, parts[i % DRAW_NUM_CLASSES] };
+                (int) kiln_pair(drawn.transa, drawn.transb), parts[i % DRAW_NUM_CLASSES] };
     return num;
 }
 
