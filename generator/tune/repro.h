@@ -10,4 +10,7 @@ bool repro_write(const struct config *config, const struct problem *problem, siz
         size_t k, const struct device_facts *facts, const char *path_stem,
         char error[FAMILY_ERROR_BYTES]);
 
+/* The program, repro_program.c.in, but for what it is to run. */
+extern const char repro_program[];
+
 #endif
