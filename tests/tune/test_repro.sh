@@ -102,5 +102,7 @@ wgmma.fence.sync.aligned;
 // a remark
 setmaxnreg.dec.sync.aligned.u32 24;
 END
-./unmask <masked.ptx | diff unmasked.ptx -
-./unmask <unmasked.ptx | diff unmasked.ptx -
+for text in masked unmasked; do
+    ./unmask <$text.ptx >output
+    diff unmasked.ptx output
+done
