@@ -5,26 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRATEGY(name) extern const struct search_strategy search_##name;
-#include "strategies.inc"
-#undef STRATEGY
-
-const struct search_strategy *const search_strategies[] = {
-#define STRATEGY(name) &search_##name,
-#include "strategies.inc"
-#undef STRATEGY
-};
-const size_t num_search_strategies = sizeof search_strategies / sizeof search_strategies[0];
-
 enum { DRAWS = 20000, SCANS = 1000000 };
-
-const struct search_strategy *search_find(const char *name)
-{
-    for (size_t i = 0; i < num_search_strategies; i++)
-        if (!strcmp(search_strategies[i]->name, name))
-            return search_strategies[i];
-    return NULL;
-}
 
 bool search_init(struct search *search, const struct search_strategy *strategy,
         const struct search_space *space, uint64_t seed)

@@ -50,6 +50,7 @@ struct search {
     size_t num_seen, seen_capacity;
 };
 
+/* strategies.c: all there are. */
 extern const struct search_strategy *const search_strategies[];
 extern const size_t num_search_strategies;
 const struct search_strategy *search_find(const char *name);

@@ -1,20 +1,38 @@
 #!/bin/sh
-# test_order.sh ARCHIVE: what the files of the library may ask of each other. No file calls one that
-# calls it in turn, by whatever way; and the planning core, which the generator shares, asks for
-# nothing but itself and plain functions on memory.
+# test_order.sh library ARCHIVE
+# test_order.sh generator CORE TUNER
+#
+# What source files may ask of each other. No file calls one that calls it in turn, by whatever way.
+# Of the library, the planning core, which the generator shares, asks for nothing but itself and
+# plain functions on memory. Of the generator, what is pure asks for nothing of the tuner.
 set -eu
 
-[ $# -eq 1 ] || { echo "usage: $0 ARCHIVE" >&2; exit 2; }
+usage() {
+    echo "usage: $0 library ARCHIVE, or $0 generator CORE TUNER" >&2
+    exit 2
+}
+
+case ${1-}/$# in
+    library/2) seen='gemm launch;launch prepare;prepare dispatch;dispatch plan' ;;
+    generator/3) seen='core_select core_times;core_times core_fit;tune_phases tune_tuner' ;;
+    *) usage ;;
+esac
+what=$1
+shift
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/kiln-order.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 failures=0
 
-# "MEMBER T SYMBOL" for what a file defines, "MEMBER U SYMBOL" for what it asks for. Meson may put
-# a folder's name before that of the source.
-nm -A -g "$1" | sed 's/^[^:]*:\([^:]*\):[0-9a-f ]* \([A-Za-z]\) /\1 \2 /
-                     s/^[^ ]*_\([a-z0-9]*\)\.c\.o /\1 /
+# "MEMBER T SYMBOL" for what a file defines, "MEMBER U SYMBOL" for what it asks for. Meson puts a
+# folder's name before that of the source: of the library's files it goes.
+nm -A -g "$@" | sed 's/^[^:]*:\([^:]*\):[0-9a-f ]* \([A-Za-z]\) /\1 \2 /
+                     s/^[^ ]*\///
+                     s/^\.\._//
+                     s/^generator_//
                      s/\.c\.o / /' >"$scratch/symbols"
+[ "$what" = generator ] ||
+    sed -i 's/^[^ ]*_\([a-z0-9]*\) /\1 /' "$scratch/symbols"
 awk '$2 != "U" { definer[$3] = $1 }
     $2 == "U" { num++; user[num] = $1; symbol[num] = $3 }
     END {
@@ -23,12 +41,14 @@ awk '$2 != "U" { definer[$3] = $1 }
                 print user[i], definer[symbol[i]]
     }' "$scratch/symbols" | sort -u >"$scratch/edges"
 
-for pair in 'gemm launch' 'launch prepare' 'prepare dispatch' 'dispatch plan'; do
+IFS=';'
+for pair in $seen; do
     if ! grep -qx "$pair" "$scratch/edges"; then
         echo "FAILED: the call of one file by another is not seen: $pair" >&2
         failures=$((failures + 1))
     fi
 done
+unset IFS
 
 if tsort "$scratch/edges" >"$scratch/order" 2>"$scratch/circles"; then
     echo "ok: no circle among $(wc -l <"$scratch/order") files"
@@ -36,6 +56,15 @@ else
     echo "FAILED: files call each other in a circle:" >&2
     sed 's/^/    /' "$scratch/circles" >&2
     failures=$((failures + 1))
+fi
+
+if [ "$what" = generator ]; then
+    if grep -E '^(core|kernels|search|report|literature_[^l ]*)_[^ ]* (kiln_)?tune' \
+        "$scratch/edges" >&2; then
+        echo "FAILED: what is pure calls the tuner" >&2
+        failures=$((failures + 1))
+    fi
+    exit "$((failures > 0))"
 fi
 
 for file in plan predict rank; do
