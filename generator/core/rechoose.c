@@ -128,13 +128,11 @@ static bool add_precision(const struct winners *old, const struct bench *benches
 
 /* ---- what is known already ---- */
 
-/* The bundle whose times are known: journals ask by a function without a context. */
-static const struct winners *known;
-
-static const struct kiln_time *known_time(const struct device_facts *facts,
+/* The times of a bundle, struct winners. */
+static const struct kiln_time *known_time(const void *bundle, const struct device_facts *facts,
         const struct precision *precision, const struct config *config, struct prior_source *source)
 {
-    const struct winner *winner = find_recipe(known, precision, config);
+    const struct winner *winner = find_recipe(bundle, precision, config);
     (void) facts;
     (void) source;
     return winner && winner->is_timed ? &winner->time : NULL;
@@ -343,9 +341,9 @@ static bool read_all(const struct winners *old, const struct bench *benches, uns
 {
     *records = (struct records){ .head = { .facts = old->facts },
         .prior = known_time,
+        .prior_user = old,
         .prior_is_own = true };
     *num_done = 0;
-    known = old;
     return may_be(old, benches, num_benches, error) &&
            add_all(old, benches, num_benches, records, done, num_done, error);
 }

@@ -80,9 +80,10 @@ struct records {
     size_t whole_bytes;                /* of the text, without a torn last row */
     /* Not in the text; NULL: nothing is known. The coefficients of a configuration that are known of
      * the device or a relative, or NULL; then *source, all 0 before, says where from. */
-    const struct kiln_time *(*prior)(const struct device_facts *facts,
+    const struct kiln_time *(*prior)(const void *user, const struct device_facts *facts,
             const struct precision *precision, const struct config *config,
             struct prior_source *source);
+    const void *prior_user;            /* handed to it */
     bool prior_is_own;                 /* they are of the bundle whose times are fitted anew: what
                                           they tell is guesses (fit.h) at other shapes */
 };

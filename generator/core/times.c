@@ -323,7 +323,7 @@ static const struct kiln_time *ask_prior(const struct records *records, const st
         unsigned number, struct prior_source *source)
 {
     *source = (struct prior_source){ .bundle = 0 };
-    return records->prior ? records->prior(times->facts, times->precision,
+    return records->prior ? records->prior(records->prior_user, times->facts, times->precision,
                                     &times->candidates[number].config, source)
                           : NULL;
 }

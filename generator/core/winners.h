@@ -58,6 +58,9 @@ struct winner_loss {
     double mean, p95, worst;           /* factors, 1: nothing is lost */
 };
 
+/* It and others that hold a few recipes each are too large for a stack: functions keep theirs in
+ * static storage, fill it anew at each call and leave nothing there. No two threads call them, and
+ * none calls itself. */
 struct winners {
     char name[64];
     char platform[WINNERS_TEXT_BYTES], device[WINNERS_TEXT_BYTES], driver[WINNERS_TEXT_BYTES];

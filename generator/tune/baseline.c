@@ -27,8 +27,7 @@ static size_t list_takers(const struct tuner *tuner, const struct problem *probl
 {
     struct config all[BASELINE_MAX];
     size_t num = 0;
-    const size_t num_all = tuner->generic ? tuner->generic(problem->precision, all, BASELINE_MAX)
-                                          : 0;
+    const size_t num_all = tuner_list(tuner, tuner->generic, problem->precision, all, BASELINE_MAX);
     for (size_t i = 0; i < num_all; i++)
         if (config_takes(&all[i], problem, &tuner->facts, shape.m, shape.n, shape.k) &&
                 !is_refused(tuner, problem, &all[i]))

@@ -117,9 +117,8 @@ static unsigned list_takers(const struct phases *phases, const struct times *fit
 static bool check_generic(struct phases *phases)
 {
     struct config generic[BASELINE_MAX];
-    const size_t num = phases->tuner->generic
-                             ? phases->tuner->generic(phases->precision, generic, BASELINE_MAX)
-                             : 0;
+    const size_t num = tuner_list(phases->tuner, phases->tuner->generic, phases->precision, generic,
+            BASELINE_MAX);
     for (size_t i = 0; i < num && phases->num_finalists && !phases_must_stop(phases); i++)
         if (finalists_differ(phases->finalists, phases->num_finalists, &generic[i], 1) &&
                 baseline_wins(phases->tuner, phases->precision, &generic[i]) &&

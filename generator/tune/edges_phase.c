@@ -37,7 +37,7 @@ static bool is_generic(const struct tuner *tuner, const struct precision *precis
         const struct config *config)
 {
     struct config generic[BASELINE_MAX];
-    const size_t num = tuner->generic ? tuner->generic(precision, generic, BASELINE_MAX) : 0;
+    const size_t num = tuner_list(tuner, tuner->generic, precision, generic, BASELINE_MAX);
     for (size_t i = 0; i < num; i++)
         if (config_equal(&generic[i], config))
             return true;

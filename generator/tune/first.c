@@ -105,13 +105,13 @@ void first_list(const struct tuner *tuner, const struct precision *precision, st
 {
     struct config known[FIRST_MOST];
     *first = (struct first){ .num = 0 };
-    size_t num_known = tuner->kin ? tuner->kin(&tuner->facts, precision, known, FIRST_MOST) : 0;
+    size_t num_known = tuner_list(tuner, tuner->kin, precision, known, FIRST_MOST);
     for (size_t i = 0; i < num_known; i++)
         add(tuner, precision, &known[i], first);
     first->num_kin = first->num;
     for (unsigned i = 0; i < first->num_kin; i++)
         first->is_kin[i] = true;
-    num_known = tuner->of_kind ? tuner->of_kind(&tuner->facts, precision, known, FIRST_MOST) : 0;
+    num_known = tuner_list(tuner, tuner->of_kind, precision, known, FIRST_MOST);
     for (size_t i = 0; i < num_known; i++)
         add(tuner, precision, &known[i], first);
     add_presets(tuner, precision, first);
@@ -184,8 +184,8 @@ static unsigned predict(const struct tuner *tuner, const struct problem *problem
     struct prior_source source = { .bundle = 0 };
     if (!assemble_traits(&first->configs[number], problem, &tuner->facts, &recipe, error))
         return source.bundle;
-    recipe.time = tuner->records.prior(&tuner->facts, problem->precision, &first->configs[number],
-            &source);
+    recipe.time = tuner->records.prior(tuner->records.prior_user, &tuner->facts, problem->precision,
+            &first->configs[number], &source);
     for (unsigned s = from; s < table->num && recipe.time; s++) {
         const struct shape shape = table->shapes[s];
         const struct kiln_product product = product_dense(problem, shape.m, shape.n, shape.k);

@@ -4,10 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The bundles of option "bundles"; kiln_linked_bundles is empty in the tuner, so that a candidate
- * that is refused has nothing to fall back to. Made by tuned/meson.build. */
-extern const struct kiln_bundle *const kiln_known_bundles[];
-
 /* The facts as the library knows them, with strings of their own. */
 struct matched {
     char platform[sizeof ((struct device_facts *) 0)->platform];
@@ -82,14 +78,15 @@ static size_t add_configs(const struct kiln_bundle *bundle, const struct precisi
 }
 
 /* Those of bundles nearer than a distance, nearest first. */
-static size_t list_configs(const struct device_facts *facts, const struct precision *precision,
-        int64_t distance, struct config *configs, size_t max)
+static size_t list_configs(const struct kiln_bundle *const *bundles,
+        const struct device_facts *facts, const struct precision *precision, int64_t distance,
+        struct config *configs, size_t max)
 {
     struct matched matched;
     struct kiln_kin kin = { .bundle = NULL };
     size_t num = 0;
     matched_make(facts, &matched);
-    while (kiln_kin_next(kiln_known_bundles, &matched.facts, &kin))
+    while (kiln_kin_next(bundles, &matched.facts, &kin))
         if (!kiln_bundle_is_generic(kin.bundle) && kin.distance <= distance)
             num = add_configs(kin.bundle, precision, ALL, NULL, configs, num, max);
     return num;
@@ -98,25 +95,26 @@ static size_t list_configs(const struct device_facts *facts, const struct precis
 size_t known_configs(const struct device_facts *facts, const struct precision *precision,
         struct config *configs, size_t max)
 {
-    return list_configs(facts, precision, INT64_MAX, configs, max);
+    return list_configs(kiln_known_bundles, facts, precision, INT64_MAX, configs, max);
 }
 
-size_t known_kin(const struct device_facts *facts, const struct precision *precision,
-        struct config *configs, size_t max)
+size_t known_kin(const void *bundles, const struct device_facts *facts,
+        const struct precision *precision, struct config *configs, size_t max)
 {
-    return list_configs(facts, precision, INT64_MAX - 1, configs, max);
+    return list_configs(bundles, facts, precision, INT64_MAX - 1, configs, max);
 }
 
-static size_t list_generic(const struct precision *precision, enum which which,
-        const struct kiln_device_facts *facts, struct config *configs, size_t num, size_t max)
+static size_t list_generic(const struct kiln_bundle *const *bundles,
+        const struct precision *precision, enum which which, const struct kiln_device_facts *facts,
+        struct config *configs, size_t num, size_t max)
 {
-    for (size_t i = 0; kiln_known_bundles[i]; i++)
-        if (kiln_bundle_is_generic(kiln_known_bundles[i]))
-            num = add_configs(kiln_known_bundles[i], precision, which, facts, configs, num, max);
+    for (; *bundles; bundles++)
+        if (kiln_bundle_is_generic(*bundles))
+            num = add_configs(*bundles, precision, which, facts, configs, num, max);
     return num;
 }
 
-const struct kiln_time *known_time(const struct device_facts *facts,
+const struct kiln_time *known_time(const void *bundles, const struct device_facts *facts,
         const struct precision *precision, const struct config *config, struct prior_source *source)
 {
     struct matched matched;
@@ -124,8 +122,7 @@ const struct kiln_time *known_time(const struct device_facts *facts,
     char name[CONFIG_TEXT_BYTES];
     config_format(config, name);
     matched_make(facts, &matched);
-    for (unsigned nth = 0;
-            kiln_kin_next(kiln_known_bundles, &matched.facts, &kin) && kin.distance < INT64_MAX;
+    for (unsigned nth = 0; kiln_kin_next(bundles, &matched.facts, &kin) && kin.distance < INT64_MAX;
             nth++)
         for (uint32_t r = 0; r < kin.bundle->num_recipes; r++) {
             const struct kiln_recipe *recipe = &kin.bundle->recipes[r];
@@ -139,18 +136,20 @@ const struct kiln_time *known_time(const struct device_facts *facts,
     return NULL;
 }
 
-size_t known_generic(const struct precision *precision, struct config *configs, size_t max)
+size_t known_generic(const void *bundles, const struct device_facts *facts,
+        const struct precision *precision, struct config *configs, size_t max)
 {
-    return list_generic(precision, FOR_ANY, NULL, configs, 0, max);
+    (void) facts;
+    return list_generic(bundles, precision, FOR_ANY, NULL, configs, 0, max);
 }
 
-size_t known_of_kind(const struct device_facts *facts, const struct precision *precision,
-        struct config *configs, size_t max)
+size_t known_of_kind(const void *bundles, const struct device_facts *facts,
+        const struct precision *precision, struct config *configs, size_t max)
 {
     struct matched matched;
     matched_make(facts, &matched);
-    const size_t num = list_generic(precision, FOR_KIND, &matched.facts, configs, 0, max);
-    return list_generic(precision, FOR_ANY, NULL, configs, num, max);
+    const size_t num = list_generic(bundles, precision, FOR_KIND, &matched.facts, configs, 0, max);
+    return list_generic(bundles, precision, FOR_ANY, NULL, configs, num, max);
 }
 
 /* The name of the recipe that one bundle serves a call with. */

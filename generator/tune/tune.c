@@ -56,6 +56,7 @@ static void tune_all(const struct options *options, struct tuner *tuner)
 {
     tuner->facts = tuner->records.head.facts;
     tuner->records.prior = known_time;
+    tuner->records.prior_user = kiln_known_bundles;
     tuner->seconds = phases_share(tuner) * options->seconds;
     tuner->budget = usable * tuner->seconds;
     tuner->slack = (tuner->seconds - tuner->budget) / 2;
@@ -252,6 +253,7 @@ int tune_main(const struct options *options)
         .kin = known_kin,
         .generic = known_generic,
         .of_kind = known_of_kind,
+        .known = kiln_known_bundles,
         .is_strict = options->or_generic,
     };
     if (!make_output(options->output))

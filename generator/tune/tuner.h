@@ -27,6 +27,10 @@ struct evaluation {
 
 struct own_shape;
 
+/* Lists what is known already for a precision; returns how many. */
+typedef size_t tuner_lister(const void *known, const struct device_facts *facts,
+        const struct precision *precision, struct config *configs, size_t max);
+
 struct tuner {
     struct supervisor *supervisor;     /* NULL: only what the journal holds (replay) */
     struct ahead *ahead;               /* NULL: nothing is built ahead */
@@ -47,14 +51,12 @@ struct tuner {
     const struct own_shape *own;       /* the application's own shapes, by weight (own.h) */
     size_t num_own;
     bool json, quiet;
-    size_t (*kin)(const struct device_facts *facts, const struct precision *precision,
-            struct config *configs, size_t max); /* recipes of the device's own bundles and of its
-                                          relatives'; NULL: none are known */
-    size_t (*generic)(const struct precision *precision, struct config *configs, size_t max);
-                                       /* generic's recipes for any device, in order; NULL: not
+    tuner_lister *kin;                 /* recipes of the device's own bundles and of its relatives';
+                                          NULL: none are known */
+    tuner_lister *generic;             /* generic's recipes for any device, in order; NULL: not
                                           compared with */
-    size_t (*of_kind)(const struct device_facts *facts, const struct precision *precision,
-            struct config *configs, size_t max); /* and all for this kind; NULL: none */
+    tuner_lister *of_kind;             /* and all for this kind; NULL: none */
+    const void *known;                 /* handed to these */
     bool failed;                       /* the journal or the child gave up: message in error */
     bool is_lost;                      /* it was the child: the device or its driver */
     const volatile int *stop;          /* Ctrl-C */
@@ -63,6 +65,13 @@ struct tuner {
     double last_line;                  /* clock when the last line of progress was printed */
     double best_gflops;                /* 0: none yet */
 };
+
+/* What one of the tuner's listers lists; 0 where there is none. */
+static inline size_t tuner_list(const struct tuner *tuner, tuner_lister *lister,
+        const struct precision *precision, struct config *configs, size_t max)
+{
+    return lister ? lister(tuner->known, &tuner->facts, precision, configs, max) : 0;
+}
 
 /* Says which configuration will be evaluated soon, so that it may be built meanwhile. */
 void tuner_expect(struct tuner *tuner, const struct problem *problem, struct shape shape,

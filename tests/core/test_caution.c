@@ -48,11 +48,12 @@ static double told_of(bool is_cpu, int times)
 
 static bool is_for_device; /* where A is known from */
 
-static const struct kiln_time *know_a(const struct device_facts *facts,
+static const struct kiln_time *know_a(const void *user, const struct device_facts *facts,
         const struct precision *precision, const struct config *config, struct prior_source *source)
 {
     static const struct kiln_time known = { { [KILN_TERM_CALL] = 1e7f } };
     char text[CONFIG_TEXT_BYTES];
+    (void) user;
     (void) facts;
     (void) precision;
     source->is_for_device = is_for_device;

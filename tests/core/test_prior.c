@@ -12,9 +12,10 @@ static struct known {
     struct prior_source source;
 } known[sizeof configs / sizeof configs[0]];
 
-static const struct kiln_time *know(const struct device_facts *facts,
+static const struct kiln_time *know(const void *user, const struct device_facts *facts,
         const struct precision *precision, const struct config *config, struct prior_source *source)
 {
+    (void) user;
     (void) facts;
     (void) precision;
     for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {

@@ -307,9 +307,10 @@ static inline unsigned count_rows(enum record_kind kind, const struct config *co
 static struct config kin[MAX_KNOWN];
 static size_t num_kin;
 
-static inline size_t list_kin(const struct device_facts *facts, const struct precision *precision,
-        struct config *configs, size_t max)
+static inline size_t list_kin(const void *user, const struct device_facts *facts,
+        const struct precision *precision, struct config *configs, size_t max)
 {
+    (void) user;
     (void) facts;
     (void) precision;
     const size_t num = num_kin < max ? num_kin : max;
@@ -367,10 +368,12 @@ static inline double most_operations(void)
     return most;
 }
 
-static inline size_t list_generic(const struct precision *precision, struct config *configs,
-        size_t max)
+static inline size_t list_generic(const void *user, const struct device_facts *facts,
+        const struct precision *precision, struct config *configs, size_t max)
 {
     char error[FAMILY_ERROR_BYTES];
+    (void) user;
+    (void) facts;
     (void) precision;
     assert_true(max > 0);
     assert_true(config_parse("direct WGM=1 WGN=1 TM=2 NV=1 VEC=2 INDEX=64", &configs[0], error));

@@ -31,8 +31,11 @@ static struct config generic_at(size_t i)
     return config;
 }
 
-static size_t generic(const struct precision *precision, struct config *configs, size_t max)
+static size_t generic(const void *user, const struct device_facts *facts,
+        const struct precision *precision, struct config *configs, size_t max)
 {
+    (void) user;
+    (void) facts;
     (void) precision;
     assert_true(max >= NUM_GENERIC);
     for (size_t i = 0; i < NUM_GENERIC; i++)

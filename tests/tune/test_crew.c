@@ -399,9 +399,11 @@ static void what_passes_is_kept_in_order(void **state)
     }
 }
 
-static size_t first_is_generic(const struct precision *precision, struct config *configs,
-        size_t max)
+static size_t first_is_generic(const void *user, const struct device_facts *facts,
+        const struct precision *precision, struct config *configs, size_t max)
 {
+    (void) user;
+    (void) facts;
     (void) precision;
     (void) max;
     configs[0] = config_of(GOOD, 1);

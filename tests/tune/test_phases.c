@@ -283,10 +283,12 @@ static void relatives_recipes_for_other_shapes_are_verified(void **state)
 static size_t num_nearest;
 
 /* What a relative's bundle predicts: the later of its recipes, the faster. */
-static const struct kiln_time *predict_later_faster(const struct device_facts *facts,
-        const struct precision *precision, const struct config *config, struct prior_source *source)
+static const struct kiln_time *predict_later_faster(const void *user,
+        const struct device_facts *facts, const struct precision *precision,
+        const struct config *config, struct prior_source *source)
 {
     static struct kiln_time times[MAX_KNOWN];
+    (void) user;
     (void) facts;
     (void) precision;
     for (size_t i = 0; i < num_kin; i++)

@@ -47,7 +47,7 @@ static void generic_that_wins_is_verified(void **state)
     is_late_winner = true;
     make_kin(60);
     tuner.generic = list_generic;
-    list_generic(NULL, &generic, 1);
+    list_generic(NULL, NULL, NULL, &generic, 1);
     assert_true(run_made(60));
     assert_true(is_verified(&generic, tuner.records.num));
     assert_false(is_verified(&generic, first_row(RECORD_MATRIX)));
