@@ -19,7 +19,7 @@ enum { MEETING_BYTES = 4096, MEETING_ROWS = 16 };
 enum { FAR_BYTES = 4 << 20 };
 
 /* By how many eighths a time is longer on a CPU, as measured on one (tests/bench/RESULTS.md,
- * generator/tune/README.md): for each operand whose rows meet; where one is far. */
+ * generator/tune/MEASUREMENTS.md): for each operand whose rows meet; where one is far. */
 enum { MEETING_EIGHTHS = 1, FAR_EIGHTHS = 8 };
 
 static uint64_t at_most(uint64_t value)

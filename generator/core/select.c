@@ -35,7 +35,7 @@ static const double clear_lead = 1.05;
  * n samples counts as taking 1 + CAUTION / (n + 1) times as long: on a CPU; and where others have the
  * coefficients of a known bundle, which are of many. CAUTION_BESIDE on a CPU beside a bundle for the
  * device. Not where a bundle's own are fitted anew, as all its recipes were timed in turn; nor on a
- * GPU from nothing, where recipes for few shapes have few (generator/tune/README.md). */
+ * GPU from nothing, where recipes for few shapes have few (generator/tune/MEASUREMENTS.md). */
 enum { CAUTION = 8, CAUTION_BESIDE = 30 };
 
 /* What counts, in units of the best time's logarithm, for a task that nothing serves; and for a
