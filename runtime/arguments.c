@@ -1,4 +1,4 @@
-/* arguments.c: what kernels are told. */
+/* arguments.c: the arguments of kernels. */
 #include "launch.h"
 
 #include <string.h>
@@ -111,8 +111,8 @@ void kiln_arguments_fill(const struct launch *launch, const struct kiln_plan *pl
     packed_arguments(launch, plan, workspace, KILN_PREPARED_B, &arguments[KILN_ARG_PACKED_B]);
 }
 
-/* Equal scalars are still there from an earlier call. Buffers are set always: a handle may have
- * been released and given out again, and then means another buffer. */
+/* A scalar that the kernel holds from an earlier call is not set again. Buffers always are: a
+ * handle may have been released and given out again, and then means another buffer. */
 cl_int kiln_arguments_set(const struct kiln_stage *stage, unsigned index,
         struct kiln_kernel_set *set, const struct kiln_argument arguments[KILN_NUM_ARG_CODES])
 {

@@ -37,7 +37,7 @@ struct kiln_pack kiln_pack_of(const struct kiln_product *product, unsigned prepa
     return pack;
 }
 
-/* A pack that was never made, or whose buffer is none that could hold it, is invalid. */
+/* A pack is invalid that was never made, or whose buffer can not hold it. */
 static enum kiln_status look_at_pack(struct brought *brought)
 {
     const struct kiln_pack *pack = brought->pack;
@@ -115,8 +115,8 @@ static enum kiln_status ld_of_pack(const struct kiln_pack *pack, const struct ki
     return KILN_SUCCESS;
 }
 
-/* A plain copy is an operand like any other. What is prepared is no operand any more: no kernel
- * that is launched takes it, so that any demand on its place is met. */
+/* A plain copy is an operand like any other. A prepared operand counts as none: no kernel that is
+ * launched takes it, so that it meets any guard. */
 static enum kiln_status bind_pack(const struct kiln_context *context, const struct kiln_pack *pack,
         struct kiln_problem *problem)
 {

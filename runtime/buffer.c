@@ -20,7 +20,8 @@ enum kiln_status kiln_buffer_query(cl_mem buffer, enum kiln_status invalid,
     if (error == CL_SUCCESS) {
         error = clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof facts->bytes, &facts->bytes, NULL);
     }
-    /* NVIDIA's driver makes sub-buffers that begin at any byte, on which its queue breaks down. */
+    /* NVIDIA's driver makes sub-buffers that begin at any byte; a queue that uses one breaks
+     * down. */
     if (error == CL_SUCCESS) {
         error = clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof origin, &origin, NULL);
     }

@@ -1,4 +1,4 @@
-/* build.c: has the driver build a program, whatever it was made from, and asks for what came of it. */
+/* build.c: has the driver build a program, from source or binary, and reads the result. */
 #include "internal.h"
 
 #include <stdlib.h>

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Before what several sources share, and no application. In one file of all sources
+/* Marks what several sources share and no application uses. In one file of all sources
  * (scripts/onefile.py) nothing is global but the functions of kiln.h. */
 #ifdef KILN_ONE_FILE
 #define KILN_INTERNAL static
@@ -31,7 +31,7 @@ enum {
     KILN_MAX_ARGS = 24,
     KILN_REGION_ALIGN = 256,           /* bytes; every region starts at a multiple */
     KILN_ALIGNED_BYTES = 16,           /* rows that begin at multiples of it are aligned */
-    KILN_MAX_DEPTH = 24                /* how deep pairs may lie in pairs */
+    KILN_MAX_DEPTH = 24                /* how deep pairs may be nested */
 };
 
 /* A kernel's text is for one pair of transposes of A and B as stored: 0 to 3 are NN, NT, TN, TT. */
@@ -81,7 +81,7 @@ enum kiln_arg {
     /* Of complex precisions: real; cl_int: 1 where op(X) is the conjugate of X or its transpose */
     KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_CONJ_B,
     KILN_ARG_TRIANGLE,                                   /* cl_int: enum kiln_triangle */
-    KILN_ARG_HERMITIAN,                                  /* cl_int: 1: and C is Hermitian */
+    KILN_ARG_HERMITIAN,                                  /* cl_int: 1 where C is Hermitian too */
     /* index: from a row or column of op(A) or op(B) to the next, in elements */
     KILN_ARG_RSA, KILN_ARG_CSA, KILN_ARG_RSB, KILN_ARG_CSB,
     KILN_ARG_PARTS,                                      /* cl_int: parts of K */
@@ -96,10 +96,10 @@ enum kiln_triangle {
     KILN_TRIANGLE_LOWER_PAIRS = 2, KILN_TRIANGLE_UPPER_PAIRS = -2    /* j / 2 instead of j */
 };
 
-/* What a recipe is for. KILN_ROUTINE_MIRROR: of A, m x m, the triangle of KILN_ARG_TRIANGLE is read
- * and written to C, and its transpose, conjugated with KILN_ARG_CONJ_A, across the diagonal.
- * KILN_ROUTINE_TO_REAL: a complex product is brought into the form of a real one, which a recipe
- * for that computes (complex.c). */
+/* What a recipe is for. KILN_ROUTINE_MIRROR: reads the triangle KILN_ARG_TRIANGLE of A (m x m),
+ * writes it to C, and across the diagonal its transpose, conjugated with KILN_ARG_CONJ_A.
+ * KILN_ROUTINE_TO_REAL: brings a complex product into the form of a real one, which another recipe
+ * computes (complex.c). */
 enum kiln_routine { KILN_ROUTINE_MULTIPLY = 0, KILN_ROUTINE_MIRROR = 1, KILN_ROUTINE_TO_REAL = 2 };
 
 /* Whether a recipe is for products of which one triangle is stored; then its stages that write C
@@ -149,15 +149,15 @@ struct kiln_stage {
                                           left out */
 };
 
-/* A device binary of a program, and what it was made for. All strings must be equal to match; one
- * that is NULL is any. */
+/* A device binary of a program, and what it was made for. It matches where all strings are equal;
+ * NULL stands for any. */
 struct kiln_binary {
     const char *platform;              /* CL_PLATFORM_NAME */
     const char *device;                /* CL_DEVICE_NAME */
     const char *driver;                /* CL_DRIVER_VERSION */
     uint32_t compute_capability;       /* of NVIDIA's devices, 90 for 9.0; 0 is any device */
     uint64_t source_hash;              /* must equal the program's hash */
-    uint64_t data_hash;                /* of the data (fnv.h); one that differs is not loaded */
+    uint64_t data_hash;                /* of the data (fnv.h); with another it is not loaded */
     const unsigned char *data;
     size_t size;                       /* bytes */
 };
@@ -174,7 +174,7 @@ struct kiln_pool {
     uint32_t text_bytes, num_lines, num_pairs, num_symbols;
     const char *text;                  /* its last byte is NUL. NULL: it is packed */
     const uint32_t *lines;             /* where each begins in the text. A NUL ends it, and stands
-                                          for a newline; a first byte below ' ', for so many
+                                          for a newline; a first byte below ' ' stands for so many
                                           spaces */
     const struct kiln_pair *pairs;
     const uint16_t *symbols;           /* of the programs */
@@ -184,7 +184,7 @@ struct kiln_pool {
 
 /* The text of a recipe's kernels: a run of the pool's symbols. */
 struct kiln_program {
-    uint64_t hash;                     /* of the text (fnv.h); one without it is not compiled */
+    uint64_t hash;                     /* of the text (fnv.h); one with another is not compiled */
     uint32_t ptx;                      /* compute capability that the text is masked PTX for
                                           (ptx.c), 90 for 9.0; 0: plain OpenCL C */
     uint32_t first_symbol, num_symbols;   /* 0 symbols when there are only binaries */
@@ -193,13 +193,13 @@ struct kiln_program {
     const struct kiln_binary *binaries;
 };
 
-/* What a call must satisfy for a recipe to serve it: each value divides the extent but for a small
- * rest, or each leading dimension and offset of that matrix. 0 and 1 mean any. */
+/* What a call must satisfy for a recipe to serve it: m, n and k divide the extents up to a small
+ * rest; a, b and c divide the leading dimension and offset of that matrix. 0 and 1 mean any. */
 struct kiln_guard {
     uint16_t m, n, k;
     uint16_t a, b, c;                  /* elements; lda and a_offset must be multiples of a, ... */
     uint32_t most[3];                  /* the largest m, n, k; 0 is any */
-    uint16_t rest[3];                  /* the largest rest of m, n, k by the values above */
+    uint16_t rest[3];                  /* the largest rest when m, n, k are divided so */
 };
 
 /* Kinds of devices, as a set: CPUs on which a work-item has vectors, and what is no CPU. A CPU
@@ -207,9 +207,9 @@ struct kiln_guard {
  * local memory gains nothing. */
 enum kiln_kind { KILN_KIND_CPU = 1, KILN_KIND_OTHER = 2, KILN_KIND_BOTH = 3 };
 
-/* What a recipe's time is a sum of (predict.h). The compute unit that has most work is meant where
- * one is; "fetched" is what passes from memory or cache to the work-groups. Steps and elements that
- * all units share count in 1/256 of what one has if all have as many. */
+/* The terms of a recipe's time (predict.h). "A compute unit" is the one that has most work;
+ * "fetched" is what passes from memory or cache to the work-groups. "Shared" steps and elements are
+ * those of all units together, counted in 1/256 of what one has if all have as many. */
 enum kiln_term {
     KILN_TERM_CALL,                    /* 1 */
     KILN_TERM_STEPS,                   /* over K, of the work-groups that a compute unit takes */
@@ -219,7 +219,7 @@ enum kiln_term {
     KILN_TERM_PAIRED_ROUNDS,
     KILN_TERM_EVEN,                    /* steps, shared */
     KILN_TERM_DEPTH,                   /* steps of one work-group */
-    KILN_TERM_A, KILN_TERM_B, KILN_TERM_C,       /* elements, shared; so all below but COPIES */
+    KILN_TERM_A, KILN_TERM_B, KILN_TERM_C,       /* elements, shared, as all below but COPIES */
     KILN_TERM_RAGGED_C,                /* of C, where rows begin within lines of 64 bytes */
     KILN_TERM_TRANSPOSED_A, KILN_TERM_TRANSPOSED_B,        /* of operands that are transposed */
     KILN_TERM_FETCHED_A, KILN_TERM_FETCHED_B,              /* elements, once for every tile */
@@ -230,10 +230,10 @@ enum kiln_term {
                                           taken as it is; and the elements of those operands */
     KILN_TERM_COPIED_A, KILN_TERM_COPIED_B,
     KILN_TERM_SHARED,                  /* elements of C in tiles that work-groups share */
-    KILN_TERM_KEPT,                    /* and of what they keep of these, to be added up */
+    KILN_TERM_KEPT,                    /* elements that they keep of these, to be added up */
     KILN_TERM_FETCHED_PLAIN_A, KILN_TERM_FETCHED_PLAIN_B,  /* elements, once for every tile, of
                                           operands that are not transposed */
-    KILN_TERM_PRODUCTS,                /* m n k, shared: what tiles that stand out of C leave out */
+    KILN_TERM_PRODUCTS,                /* m n k, shared: not what tiles compute beyond C */
     KILN_NUM_TERMS
 };
 
@@ -253,11 +253,11 @@ struct kiln_recipe {
     struct kiln_guard guard;
     uint32_t tile[3];                  /* >= 1: rows and columns of C that are computed at a time,
                                           and the depth of one step over K */
-    uint32_t reach[3];                 /* >= tile, and than that of any stage: the largest part that
-                                          M, N and K are gone through by. An index goes less than
-                                          twice as far beyond what there is */
-    uint16_t unit_parts;               /* work-groups for each compute unit, for which K is shared
-                                          where tiles are fewer (kiln_num_parts of plan.h); 0: K is
+    uint32_t reach[3];                 /* >= the tile of the recipe and of any stage: the largest
+                                          part by which kernels go through M, N and K. An index goes
+                                          less than twice as far beyond the extent */
+    uint16_t unit_parts;               /* work-groups for each compute unit; where tiles are fewer,
+                                          K is shared among them (kiln_num_parts of plan.h). 0: K is
                                           not shared */
     uint16_t unit_turns;               /* work-groups for each compute unit that take tiles in turn;
                                           0: each has a tile of its own */
@@ -291,8 +291,8 @@ struct kiln_match {
     const char *driver;                /* CL_DRIVER_VERSION */
     uint32_t native_vector_float;      /* CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT; 0 is any */
     uint32_t compute_capability;       /* of NVIDIA's devices, 90 for 9.0; 0 is any device */
-    const char *verified;              /* drivers that it was verified on but not tuned: with one of
-                                          these it is a relative's. NULL is none */
+    const char *verified;              /* drivers that it was verified on but not tuned on: with one
+                                          of these it serves as a relative's. NULL is none */
 };
 
 /* The device that a bundle was tuned on: those like it are its relatives (kinship.c). Its platform

@@ -4,7 +4,8 @@
  */
 #include "launch.h"
 
-/* The memory of a call that failed is no place to wait for: whoever waits fails with it. */
+/* If the last call with the space failed, the space forgets its event and memory: a command that
+ * waits for a failed event fails too. */
 static void leave_failed_user(struct kiln_space *space)
 {
     cl_int execution = CL_COMPLETE;
@@ -18,7 +19,7 @@ static void leave_failed_user(struct kiln_space *space)
     }
 }
 
-/* From here to the end of the call no other one's stages come between this one's. */
+/* From here to the end of the call, no stage of another call comes between those of this one. */
 static void take_turn(struct launch *launch)
 {
     if (!launch->has_turn) {
@@ -43,7 +44,7 @@ enum kiln_status kiln_claim_own(struct launch *launch, size_t bytes, cl_mem *wor
     return status;
 }
 
-/* A recipe without regions gets C in the place of a workspace, which it does not touch. */
+/* A recipe without regions gets C in place of a workspace, and does not touch it. */
 enum kiln_status kiln_claim_workspace(struct launch *launch, const struct kiln_plan *plan,
         cl_mem *workspace)
 {
@@ -63,7 +64,7 @@ enum kiln_status kiln_claim_workspace(struct launch *launch, const struct kiln_p
 }
 
 /* A driver that allocates at first use may find only now that a workspace is too large. It would
- * find so for ever, so the next call that needs one starts anew. */
+ * find so every time, so the next call that needs a workspace gets a new one. */
 void kiln_claim_give_up(struct launch *launch, enum kiln_status status)
 {
     if (launch->space != NULL && kiln_is_passing(status)) {
@@ -71,8 +72,8 @@ void kiln_claim_give_up(struct launch *launch, enum kiln_status status)
     }
 }
 
-/* What was enqueued keeps using the workspace even when the call failed. Where nothing can be said
- * of its end, the next call gets new memory. */
+/* What was enqueued goes on using the workspace even when the call failed. Where no event tells
+ * when it ends, the next call gets new memory. */
 static void leave_space(struct launch *launch)
 {
     struct kiln_space *space = launch->space;

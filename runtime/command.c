@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-/* PoCL 3.1 lets a marker wait for all that was enqueued before, whatever its list; so none stands
- * for several events. */
+/* In PoCL 3.1 a marker waits for all that was enqueued before, whatever its list; so no marker
+ * stands for several events. */
 cl_int kiln_command_begin(const struct launch *launch, struct kiln_waits *waits)
 {
     const struct kiln_request *request = launch->request;
@@ -17,8 +17,9 @@ cl_int kiln_command_begin(const struct launch *launch, struct kiln_waits *waits)
     cl_uint num_listed = launch->started ? 0 : request->num_wait;
     cl_event *events = waits->own;
     waits->allocated = NULL;
-    /* Where an event of the list fails, some drivers go on with the next command of an in-order
-     * queue: each stage waits, lest C be computed from a workspace that nobody filled. */
+    /* If an event of the list fails, some drivers go on with the next command of an in-order queue.
+     * So each stage waits for the list: else C would be computed from a workspace that nothing
+     * filled. */
     if (!request->queue_facts.out_of_order) {
         waits->num = request->num_wait;
         waits->events = request->wait;
@@ -43,8 +44,8 @@ cl_int kiln_command_begin(const struct launch *launch, struct kiln_waits *waits)
     return CL_SUCCESS;
 }
 
-/* Takes the event of the stage just enqueued over. The stage may have been one that writes C, so
- * that a failure must end the call: CL_INVALID_EVENT does. */
+/* Takes over the event of the stage just enqueued. The stage may write C, so a failure must end the
+ * call: CL_INVALID_EVENT does. */
 static cl_int note_event(struct launch *launch, cl_event event)
 {
     if (launch->last != NULL) {
@@ -88,7 +89,7 @@ void kiln_command_drop_events(struct launch *launch)
 }
 
 /* An event that is complete. A marker without a wait list, on an out-of-order queue, would wait for
- * all that was enqueued before; PoCL 3.1 lets one with a list wait for it as well. */
+ * all that was enqueued before; in PoCL 3.1 one with a list does so too. */
 static enum kiln_status make_complete_event(cl_context context, cl_event *event)
 {
     cl_int error = CL_SUCCESS;
@@ -105,8 +106,8 @@ static enum kiln_status make_complete_event(cl_context context, cl_event *event)
     return (enum kiln_status) error;
 }
 
-/* On a queue without order, the one event of a wait list says all that a marker behind it would, and
- * is refused where that would be. */
+/* On an out-of-order queue, the only event of a wait list says as much as a marker behind it would,
+ * and is refused where the marker would be. */
 static enum kiln_status wait_by_itself(const struct kiln_context *context,
         const struct kiln_request *request)
 {
@@ -127,8 +128,8 @@ static enum kiln_status wait_by_itself(const struct kiln_context *context,
     return (enum kiln_status) error;
 }
 
-/* Who enqueues after the call on an in-order queue counts on the wait list being over, whether the
- * call had work to do or not. */
+/* Commands that follow the call on an in-order queue count on the wait list being complete, whether
+ * the call had work to do or not. */
 enum kiln_status kiln_command_none(const struct kiln_context *context,
         const struct kiln_request *request)
 {

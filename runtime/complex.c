@@ -2,14 +2,14 @@
  *
  * A recipe of KILN_ROUTINE_TO_REAL multiplies nothing. It brings op(A) into rows, and each element
  * of op(B) into two rows of two columns (generator/kernels/complex); what is left is a product of
- * real matrices, 2 N columns and 2 K deep, in the place of C. A recipe for that precision computes it,
- * emulated ones included. Regions of the first lie at the start of the workspace, and those of the
- * second behind them.
+ * real matrices, 2 N columns and 2 K deep, stored to C. A recipe for the real precision computes
+ * it, possibly one that emulates. The regions of the first recipe lie at the start of the
+ * workspace, those of the second behind them.
  */
 #include "internal.h"
 
-/* The region of rotated B, which is the last, and the stages behind those that prepare, counted
- * from the end. */
+/* The region of rotated B, which is the last one; and the stages that come after those that
+ * prepare, counted from the end. */
 enum { ROTATED = 2 };
 enum { DIAGONAL = 1, SCALE = 2 };
 
@@ -24,7 +24,7 @@ static bool scales(const struct kiln_problem *problem)
     return problem->beta_imag != 0;
 }
 
-/* C is Hermitian: its diagonal is made real, by recipes of KILN_ROUTINE_TO_REAL when all is done. */
+/* Where C is Hermitian, recipes of KILN_ROUTINE_TO_REAL make its diagonal real at the end. */
 bool kiln_complex_has_end(const struct kiln_problem *problem)
 {
     return problem->is_hermitian && problem->product.triangle != KILN_TRIANGLE_NONE;
@@ -97,7 +97,7 @@ static void place_operands(const struct kiln_problem *problem, const struct kiln
     real->b.offset = 4 * b_start;
 }
 
-/* Every count of the complex call fits with bytes of elements, so that twice as many do. */
+/* The bytes of all complex elements fit a size_t, so twice their number does too. */
 enum kiln_status kiln_complex_split(const struct kiln_problem *problem, struct kiln_plan *plan,
         struct kiln_problem *real)
 {

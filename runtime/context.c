@@ -118,7 +118,7 @@ static void link_free(struct kiln_link *link)
     free(link->programs);
 }
 
-/* Where source is of no use: is a recipe left, of those that multiply? */
+/* Where source is of no use: is a recipe left that multiplies? */
 static enum kiln_status check_links(const struct kiln_context *context)
 {
     const bool compiles = !context->facts.lacks_compiler && !context->facts.lacks_long;
@@ -185,7 +185,7 @@ static void find_emulation(struct kiln_context *context)
 /* What came of building in advance. */
 struct progress {
     bool any;                          /* a recipe can be used */
-    enum kiln_status passing;          /* for calls that none can serve now; KILN_SUCCESS: none */
+    enum kiln_status passing;          /* a call that nothing can serve now; KILN_SUCCESS: none */
 };
 
 /* Can the recipe be used? One that is refused leaves its calls to others. */
@@ -219,8 +219,8 @@ static bool build_recipes(struct kiln_context *context, struct kiln_link *link, 
     return serves;
 }
 
-/* What calls of one precision and transpose pair are served by first: the first bundle that has
- * something for them. */
+/* Builds what serves calls of one precision and transpose pair first: recipes of the first bundle
+ * that has any for them. */
 static void build_pair(struct kiln_context *context, unsigned precision, unsigned pair,
         struct progress *progress)
 {

@@ -7,7 +7,7 @@ struct place {
     size_t bytes;
 };
 
-/* PoCL 3.1 crashes when rows are copied from or to a sub-buffer, so that its parent is named. */
+/* PoCL 3.1 crashes when rows are copied from or to a sub-buffer, so its parent is used. */
 static cl_int find_place(cl_mem buffer, size_t bytes, struct place *place)
 {
     cl_mem parent = NULL;
@@ -67,8 +67,8 @@ static cl_int copy_rows(struct launch *launch, const struct place *from, const s
     return kiln_command_end(launch, &waits, error, event);
 }
 
-/* OpenCL copies rows within one buffer only while they lie equally far apart, so that they take the
- * way through the queue's workspace, where they come to lie as they will. */
+/* OpenCL copies rows within one buffer only if they are equally far apart in both places. So they
+ * go through the queue's workspace, where they are laid out as they will be in the end. */
 static enum kiln_status copy_within(struct launch *launch, const struct place *from,
         const struct place *to, const struct rows *rows)
 {

@@ -60,8 +60,8 @@ static bool choose(const struct kiln_context *context, const struct kiln_problem
     return kiln_fit_of(context, problem, link, recipe, &choice->plan) == KILN_FITS;
 }
 
-/* Packs are in the form of one recipe, which alone can read them. It may be for other transposes
- * than the call's, which no order has seen to. */
+/* Packs are in the form of one recipe, and no other can read them. No ranking has checked that this
+ * recipe is for the call's transposes. */
 static bool bound_recipe(const struct kiln_context *context, const struct kiln_problem *problem,
         struct kiln_walk *walk, struct kiln_choice *choice)
 {
@@ -82,7 +82,7 @@ static void take_order(const struct kiln_rank *ranks, struct kiln_walk *walk)
     walk->at = 0;
 }
 
-/* As a file of the application's own shapes has it. */
+/* Logs the shape as a line of a file of the application's own shapes. */
 static void log_shape(const struct kiln_context *context, const struct kiln_product *product)
 {
     static const char *const pairs[] = { " nn", " nt", " tn", " tt" };
@@ -103,14 +103,14 @@ static void log_shape(const struct kiln_context *context, const struct kiln_prod
             pairs[kiln_pair(product->transa, product->transb)], batch, NULL);
 }
 
-/* Where emulation is allowed and not the first link has it, one that has it goes ahead, with what
- * it emulates up to the first recipe that does not. */
+/* Where emulation is allowed and the first link has none, one that has it goes ahead, with its
+ * recipes up to the first that does not emulate. */
 static bool one_goes_ahead(const struct kiln_context *context, const struct kiln_product *product)
 {
     return product->precision == KILN_EMULATED && context->emulating_link > 0;
 }
 
-/* Which link has the turn: but for that one, as they come. */
+/* Which link has the turn: the one that goes ahead, then all in their order. */
 static unsigned link_in_turn(const struct kiln_context *context, const struct kiln_product *product,
         unsigned turn)
 {
@@ -133,7 +133,8 @@ static bool is_first_to_rank(const struct kiln_context *context, const struct ki
     return before == turn;
 }
 
-/* The first recipes of a bundle in order, as they were found before for such a shape, or anew. */
+/* Gives the first recipes of a bundle in order: those remembered for such a shape, or else it ranks
+ * them. */
 static void rank_first(const struct kiln_context *context, const struct kiln_product *product,
         struct kiln_walk *walk)
 {
@@ -144,7 +145,7 @@ static void rank_first(const struct kiln_context *context, const struct kiln_pro
         walk->num = rank(context, walk->link, product, NULL, ranks);
         take_order(ranks, walk);
         kiln_recent_note(context->recent, &key, ranks, walk->num);
-        /* Of a complex product the real one in its place is told. */
+        /* For a complex product, the real one in its place is logged. */
         if (context->logs_calls && walk->num > 0 &&
                 !kiln_precision_is_complex(product->precision) &&
                 product->routine == KILN_ROUTINE_MULTIPLY &&
@@ -154,7 +155,7 @@ static void rank_first(const struct kiln_context *context, const struct kiln_pro
     }
 }
 
-/* Those that come after the last ones. */
+/* Gives the recipes that come after the last ones. */
 static void rank_next(const struct kiln_context *context, const struct kiln_product *product,
         struct kiln_walk *walk)
 {

@@ -50,7 +50,7 @@ static void CL_CALLBACK release_image(cl_event event, cl_int status, void *image
 }
 
 /* PoCL 3.1 crashes when an image is released before the kernels that read it are done, although
- * OpenCL lets it. An image whose end nobody tells goes with the context. */
+ * OpenCL lets it. An image whose last use no event tells is released with the context. */
 void kiln_image_drop(struct launch *launch)
 {
     struct kiln_context *context = launch->context;

@@ -1,6 +1,6 @@
 /* internal.h: what the files of the runtime share.
  *
- * A call goes through these rooms in order, whether it multiplies (gemm.c), packs an operand
+ * A call goes through these steps in order, whether it multiplies (gemm.c), packs an operand
  * (pack.c) or asks what would be done (explain.c):
  *
  *   check     validate.c turns struct kiln_gemm into a struct kiln_problem in canonical form
@@ -54,7 +54,7 @@ static inline bool kiln_is_passing(enum kiln_status status)
            status == (enum kiln_status) CL_MEM_OBJECT_ALLOCATION_FAILURE;
 }
 
-/* What an error of OpenCL means for that which was asked for: `invalid`, unless it is passing. */
+/* The status for an error of OpenCL: `invalid`, unless the failure is passing. */
 static inline enum kiln_status kiln_conclude(cl_int error, enum kiln_status invalid)
 {
     enum kiln_status status = (enum kiln_status) error;
@@ -104,13 +104,14 @@ KILN_INTERNAL void kiln_device_facts_free(struct kiln_device_facts *facts);
  * passing ones alone. */
 KILN_INTERNAL enum kiln_status kiln_device_compute_capability(cl_device_id device,
         cl_uint *capability);
-/* What arrays of a kernel may take, where the driver has told what its arguments may take. */
+/* The local memory that arrays of a kernel may take, where the driver told what its arguments may
+ * take. */
 KILN_INTERNAL cl_ulong kiln_device_local_bytes(cl_uint capability, cl_ulong told);
 
 /* ---- precision.c ---- */
 
-/* No precision of a call: that of products for which emulation is allowed and there, and of recipes
- * that emulate. */
+/* No call names this precision. Products have it where emulation is allowed and available, and
+ * recipes that emulate. */
 enum { KILN_EMULATED = KILN_ID_EMULATED };
 
 /* How a call names a precision of precisions.inc. */
@@ -157,16 +158,16 @@ struct kiln_kin {
     size_t place;
 };
 
-/* The bundle that comes after `kin`, which is all zero at the beginning and goes on to it. NULL:
- * there is none. Bundles of another format are left out. */
+/* The bundle that comes after `kin`; NULL: there is none. `kin` is all zero at first, and moves on
+ * to that bundle. Bundles of another format are left out. */
 KILN_INTERNAL const struct kiln_bundle *kiln_kin_next(const struct kiln_bundle *const *linked,
         const struct kiln_device_facts *facts, struct kiln_kin *kin);
 
 enum { KILN_MAX_LINKS = 4 }; /* of the device and its relatives, and the generic one */
 
-/* Fills the chain of bundles to try, best first: the one that is wanted, or those that are for the
- * device, then, unless only exact matches may serve, those of its relatives, the nearest first; at
- * the end the last one that is linked. */
+/* Fills the chain of bundles to try, best first: the wanted one; or else those for the device and
+ * then, unless only exact matches may serve, those of its relatives, the nearest first. The last
+ * linked bundle ends the chain. */
 KILN_INTERNAL enum kiln_status kiln_select_bundles(const struct kiln_bundle *wanted,
         const struct kiln_bundle *const *linked, bool exact_only,
         const struct kiln_device_facts *facts, const struct kiln_bundle *chain[KILN_MAX_LINKS],
@@ -191,7 +192,7 @@ KILN_INTERNAL int64_t kiln_bundle_distance(const struct kiln_bundle *bundle,
 
 enum kiln_state { KILN_UNTRIED, KILN_READY, KILN_REFUSED };
 
-/* What becomes of a program or recipe whose preparation ended so. */
+/* The state of a program or recipe after its preparation ended with a status. */
 static inline enum kiln_state kiln_state_after(enum kiln_status status)
 {
     return status == KILN_SUCCESS  ? KILN_READY
@@ -202,7 +203,7 @@ static inline enum kiln_state kiln_state_after(enum kiln_status status)
 struct kiln_program_state {
     pthread_mutex_t lock;              /* guards the rest; held while the program is built */
     enum kiln_state state;
-    unsigned num_passing;              /* tries that failed in passing */
+    unsigned num_passing;              /* tries that ended in a passing failure */
     unsigned num_put_off;              /* calls that did not try because of these */
     bool from_binary;
     cl_program program;
@@ -234,10 +235,10 @@ struct kiln_link {
                                                 context is made */
 };
 
-/* More than these are kept only while as many calls are under way, each on its own queue. */
+/* More spaces are kept only while that many calls are under way, each on its own queue. */
 enum { KILN_MAX_SPACES = 8 };
 
-/* The right of one call to enqueue what shares a workspace on a queue; it lives in the call. */
+/* The right of one call to enqueue stages that share a workspace on a queue. The call holds it. */
 struct kiln_turn {
     struct kiln_turn *next;
     cl_command_queue queue;
@@ -278,7 +279,7 @@ struct kiln_context {
     enum kiln_arithmetic arithmetic;   /* of calls that name none */
     bool has_emulation;                /* a link has recipes of it that are for the device: */
     unsigned emulating_link;           /* the first such */
-    bool emulates_only;                /* what may be emulated is: for the self-test */
+    bool emulates_only;                /* all that may be emulated is: for the self-test */
     bool logs_calls;                   /* tells of shapes, from the end of creation on */
     unsigned num_links;
     struct kiln_link links[KILN_MAX_LINKS];
@@ -290,7 +291,7 @@ struct kiln_context {
     bool has_spaces_lock;
     pthread_mutex_t spaces_lock;
     struct kiln_space *spaces;         /* the one used last comes first */
-    struct kiln_image *images;         /* whose end nobody tells; by spaces_lock */
+    struct kiln_image *images;         /* whose last use no event tells; by spaces_lock */
     size_t num_spaces;
 };
 
@@ -318,8 +319,8 @@ struct kiln_buffer_facts {
  * an int16 in the embedded profile). */
 enum { KILN_ORIGIN_ALIGN = 16 };
 
-/* `invalid` for NULL, for what the driver knows as something else, and for a sub-buffer that begins
- * elsewhere. */
+/* Gives `invalid` for NULL, for what the driver does not know as a buffer, and for a sub-buffer
+ * that begins elsewhere. */
 KILN_INTERNAL enum kiln_status kiln_buffer_query(cl_mem buffer, enum kiln_status invalid,
         struct kiln_buffer_facts *facts);
 
@@ -331,12 +332,12 @@ KILN_INTERNAL enum kiln_status kiln_buffer_query(cl_mem buffer, enum kiln_status
 struct kiln_problem {
     struct kiln_product product;
     size_t real_bytes;
-    bool wants_emulation;              /* whether there is any or not */
+    bool wants_emulation;              /* the call allows it, if there is any */
     double alpha, beta;                /* of complex ones the real parts */
     double alpha_imag, beta_imag;
     cl_mem a, b, c;
     int triangle_a, triangle_b;        /* enum kiln_triangle: what of A and B is stored */
-    bool is_hermitian;                 /* what one triangle is stored of */
+    bool is_hermitian;                 /* those of which one triangle is stored are */
     struct kiln_places places;         /* the context's workspace begins at 0 */
     cl_mem workspace;                  /* NULL: held by the context, or not asked for yet */
     size_t workspace_bytes;            /* from the offset on */
@@ -374,7 +375,7 @@ enum kiln_checks {
     KILN_CHECK_ALL,                    /* a call by struct, where 0 means the default */
     KILN_CHECK_ALL_STRICT,             /* a typed call, where 0 means 0 */
     KILN_CHECK_SHAPE,                  /* a question: A, B and C are not looked at, may be NULL */
-    KILN_CHECK_A, KILN_CHECK_B         /* as a question, but for this one */
+    KILN_CHECK_A, KILN_CHECK_B         /* a question that looks at this one */
 };
 
 /* The problem of a call, but for the packs that it brings. */
@@ -386,7 +387,7 @@ KILN_INTERNAL enum kiln_status kiln_check_forms(const struct kiln_gemm *gemm);
 
 /* ---- bind.c: calls with packs ---- */
 
-/* The operand of a product as a pack of it tells, without where it lies. */
+/* What a pack says of a product's operand, without where it lies. */
 KILN_INTERNAL struct kiln_pack kiln_pack_of(const struct kiln_product *product, unsigned prepared);
 
 /* Where the operand lies that is packed, or to be packed. */
@@ -408,14 +409,14 @@ struct kiln_choice {
 
 /* Where a walk through the recipes stands; all zero at its beginning. */
 struct kiln_walk {
-    unsigned turn;                     /* of the links, which have it in an order of the walk's */
+    unsigned turn;                     /* place in the order of links (dispatch.c) */
     unsigned link;
     bool has_begun;                    /* the first recipes of the link's bundle are ranked: */
     unsigned num, at;
     uint16_t order[KILN_RANKED];
 };
 
-/* Whether a recipe that is for a problem's extents can serve it, or why not. */
+/* Can a recipe that is for a problem's extents serve it, and if not, why? */
 enum kiln_fit {
     KILN_FITS,
     KILN_FIT_NOT_FOR_DEVICE, KILN_FIT_GUARD, KILN_FIT_INDICES, KILN_FIT_WORKSPACE
@@ -437,7 +438,8 @@ struct kiln_recent_key {
 KILN_INTERNAL struct kiln_recent_key kiln_recent_key(unsigned link,
         const struct kiln_product *product);
 
-/* The first recipes in order, as they were noted; how many, 0 when the shape is not remembered. */
+/* Gives the first recipes in order, as they were noted, and returns how many; 0: the shape is not
+ * remembered. */
 KILN_INTERNAL unsigned kiln_recent_recall(struct kiln_recent recent[KILN_NUM_RECENT],
         const struct kiln_recent_key *key, uint16_t recipes[KILN_RANKED]);
 KILN_INTERNAL void kiln_recent_note(struct kiln_recent recent[KILN_NUM_RECENT],
@@ -445,17 +447,17 @@ KILN_INTERNAL void kiln_recent_note(struct kiln_recent recent[KILN_NUM_RECENT],
 
 /* ---- Kernels ---- */
 
-/* These give KILN_NO_KERNEL for what the driver or the device refuses, which stays refused, and
- * passing failures, after which the next call tries again. */
+/* These functions give KILN_NO_KERNEL for what the driver or the device refuses; it stays refused.
+ * After a passing failure the next call tries again. */
 
 /* ---- build.c ---- */
 
 /* Builds the program, or frees it and says why in the log. */
 KILN_INTERNAL enum kiln_status kiln_program_build(const struct kiln_context *context,
         cl_program program);
-/* Copies what was built for the context's device; one made from source belongs to all devices of its
- * cl_context. *data is to be freed, and has `spare` zeros behind *size bytes. On failure both stay
- * as they are. */
+/* Copies the binary for the context's device. (A program made from source belongs to all devices of
+ * its cl_context.) *data is to be freed, and has `spare` zeros behind *size bytes. On failure both
+ * stay as they are. */
 KILN_INTERNAL enum kiln_status kiln_program_binary(const struct kiln_context *context,
         cl_program program, size_t spare, unsigned char **data, size_t *size);
 
@@ -469,19 +471,19 @@ KILN_INTERNAL enum kiln_status kiln_ptx_build(const struct kiln_context *context
  * A program has a few kernels; this is for 31. */
 #define KILN_PTX_ROOM 512
 
-/* Takes the masks from `text`, in place, targets sm_NNa for a capability of NN, and makes setmaxnreg
- * hold. `size` is that of the text, its NUL and KILN_PTX_ROOM. False: it is not PTX for that
- * capability. */
+/* Takes the masks from `text`, in place, targets sm_NNa for a capability of NN, and makes
+ * setmaxnreg hold. `size` is that of the text, its NUL and KILN_PTX_ROOM. False: it is not PTX for
+ * that capability. */
 KILN_INTERNAL bool kiln_ptx_unmask(char *text, size_t size, uint32_t capability);
 
 /* ---- program.c: the programs of a bundle ---- */
 
-/* Why the device can not have the program, as far as its facts tell; NULL: it may. */
+/* Why the device can not take the program, as far as its facts tell; NULL: it may take it. */
 KILN_INTERNAL const char *kiln_program_misfit(const struct kiln_program *program,
         const struct kiln_device_facts *facts);
 
-/* What fails in passing again and again may be the driver's last word: then not every call tries to
- * compile it, but one in a while, and one that nothing else serves. */
+/* Has the program had several passing failures? They may be the driver's last word. Then not every
+ * call tries to compile it: only one from time to time, and one that nothing else serves. */
 KILN_INTERNAL bool kiln_program_is_doubtful(struct kiln_link *link, uint32_t program);
 KILN_INTERNAL bool kiln_program_is_put_off(struct kiln_link *link, uint32_t program);
 
@@ -518,13 +520,13 @@ struct kiln_search {
     bool insists;                      /* goes through these */
 };
 
-/* The next recipe that can serve the problem; false when there is none. *status is what became of
- * the one before, KILN_SUCCESS at first, and then what became of building the kernels of this one:
- * after a passing failure the search may go on. */
+/* Finds the next recipe that can serve the problem; false when there is none. *status is first the
+ * result of the recipe before (KILN_SUCCESS if there is none), and afterwards that of building the
+ * kernels of this one: after a passing failure the search may go on. */
 KILN_INTERNAL bool kiln_search_next(struct kiln_context *context,
         const struct kiln_problem *problem, struct kiln_search *search, struct kiln_choice *choice,
         enum kiln_status *status);
-/* What it means that the search found nothing that serves. */
+/* The status of a search that found nothing that serves. */
 KILN_INTERNAL enum kiln_status kiln_search_failure(const struct kiln_context *context,
         const struct kiln_problem *problem, const struct kiln_search *search);
 /* The recipe that serves the problem as things stand. */
@@ -534,14 +536,14 @@ KILN_INTERNAL enum kiln_status kiln_search_first(struct kiln_context *context,
 /* ---- workspace.c ---- */
 
 /* Waits until no other call has the queue's turn, and takes it. Calls with a workspace, whoever
- * owns it, need it while they enqueue, lest their stages mix with another call's. */
+ * owns it, need it while they enqueue, so that their stages do not mix with another call's. */
 KILN_INTERNAL void kiln_turn_take(struct kiln_context *context, cl_command_queue queue,
         struct kiln_turn *turn);
 KILN_INTERNAL void kiln_turn_give(struct kiln_context *context, struct kiln_turn *turn);
 
-/* The workspace of a queue, kept until kiln_space_release; the caller has the queue's turn. Others
- * that give way to it are added to `evicted`, to be freed when the turn is over: a driver may wait
- * when a queue goes. */
+/* The workspace of a queue, kept until kiln_space_release; the caller has the queue's turn.
+ * Workspaces that give way to it are added to `evicted`, to be freed when the turn is over: a
+ * driver may wait when a queue is released. */
 KILN_INTERNAL enum kiln_status kiln_space_acquire(struct kiln_context *context,
         cl_command_queue queue, struct kiln_space **space, struct kiln_space **evicted);
 KILN_INTERNAL enum kiln_status kiln_space_reserve(const struct kiln_context *context,
@@ -558,36 +560,35 @@ KILN_INTERNAL void kiln_images_free(struct kiln_image *images);
 
 /* ---- complex.c: complex products as real ones ---- */
 
-/* Takes the stages and the room that the problem does not need from the plan of its recipe. */
+/* Removes from the plan of a recipe the stages and the memory that the problem does not need. */
 KILN_INTERNAL void kiln_complex_trim(const struct kiln_problem *problem, struct kiln_plan *plan);
 KILN_INTERNAL void kiln_complex_leave_scale_out(struct kiln_plan *plan);
 
 /* The product of real matrices that is left when the stages of a recipe for a complex problem are
- * done. The plan's workspace is rounded up to where that of the real one begins. What of its
- * operands lies in the workspace is told by kiln_complex_place, once there is one. */
+ * done. The plan's workspace is rounded up to where that of the real one begins. kiln_complex_place
+ * says which of its operands lie in the workspace, once there is one. */
 KILN_INTERNAL enum kiln_status kiln_complex_split(const struct kiln_problem *problem,
         struct kiln_plan *plan, struct kiln_problem *real);
 KILN_INTERNAL void kiln_complex_place(const struct kiln_problem *problem, cl_mem workspace,
         struct kiln_problem *real);
 
-/* Does a stage come behind the real product? A plan has them all: the next two leave out what comes
- * behind it, or all else. */
+/* Does a stage come after the real product? A plan has all stages. Of the next two functions the
+ * first leaves out those that come after it, the second all others. */
 KILN_INTERNAL bool kiln_complex_has_end(const struct kiln_problem *problem);
 KILN_INTERNAL void kiln_complex_take_begin(struct kiln_plan *plan);
 KILN_INTERNAL void kiln_complex_take_end(struct kiln_plan *plan);
 
 /* ---- triangle.c: operands of which one triangle is stored ---- */
 
-/* A problem with such operands as mirroring these, and what is left to do. */
+/* A problem with such operands in parts: those that mirror them, and the rest. */
 struct kiln_mirroring {
     unsigned num;                      /* 0 to 2 */
-    struct kiln_problem mirror[2];     /* these write to the workspace: from its offset on, */
-    size_t bytes;                      /* so many */
+    struct kiln_problem mirror[2];     /* these write to the workspace, */
+    size_t bytes;                      /* so many bytes of it, from its offset on */
     struct kiln_problem rest;
 };
 
-/* False on overflow. What lies in the workspace is told by kiln_mirroring_place, once there is
- * one. */
+/* False on overflow. kiln_mirroring_place says what lies in the workspace, once there is one. */
 KILN_INTERNAL bool kiln_mirroring_make(const struct kiln_problem *problem,
         struct kiln_mirroring *mirroring);
 KILN_INTERNAL void kiln_mirroring_place(struct kiln_mirroring *mirroring, cl_mem workspace,

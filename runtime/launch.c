@@ -1,10 +1,10 @@
-/* launch.c: the last room of a call: what is planned and prepared is enqueued.
+/* launch.c: the last step of a call: enqueues what is planned and prepared.
  *
- * Recipes are tried in the order of prepare.c. As long as no stage that writes C is enqueued, C is
- * untouched and the next recipe may be tried; it may still be where C is not read, and where a
- * complex product's C was multiplied by beta, which is done once. The members of a batch are done
- * one after the other, each in that way; one that is enqueued is done, whatever becomes of the
- * next.
+ * Recipes are tried in the order of prepare.c. The next one may be tried as long as no stage that
+ * writes C is enqueued. After that it may be tried only if it does not read C, or if the C of a
+ * complex product was multiplied by beta and nothing more: that is done once. The members of a
+ * batch are done one after the other, each in this way; one that is enqueued stays so, whatever
+ * becomes of the next.
  */
 #include "launch.h"
 
@@ -34,8 +34,8 @@ static enum kiln_status launch_choice(struct launch *launch, const struct kiln_c
     return status == KILN_SUCCESS ? kiln_stages_enqueue(launch, choice, workspace) : status;
 }
 
-/* Does the failure of one recipe say nothing of the next? Memory may do for another; sizes and
- * kernels are the recipe's own, and so are arguments that the driver does not take. */
+/* Is the failure one of this recipe, so that the next one may serve? Another may need less memory;
+ * sizes and kernels are the recipe's own, and so are arguments that the driver refuses. */
 static bool is_about_recipe(enum kiln_status status)
 {
     switch ((int) status) {
@@ -45,7 +45,7 @@ static bool is_about_recipe(enum kiln_status status)
     case CL_INVALID_BUFFER_SIZE:
     case CL_INVALID_IMAGE_SIZE:
     case CL_IMAGE_FORMAT_NOT_SUPPORTED:
-    case CL_INVALID_KERNEL: /* one that the driver made, and then does not take */
+    case CL_INVALID_KERNEL: /* the driver made it, and then refuses it */
     case CL_INVALID_ARG_INDEX:
     case CL_INVALID_ARG_VALUE:
     case CL_INVALID_ARG_SIZE:
@@ -66,12 +66,12 @@ struct complex {
     const struct kiln_problem *whole;
     struct kiln_choice own;            /* the recipe that brings it into the form of a real one */
     struct kiln_problem real;
-    bool is_prepared;                  /* it did, for the member under way and in the workspace */
-    bool is_scaled;                    /* C of that member is times beta already */
+    bool is_prepared;                  /* it did so for the present member, in the workspace */
+    bool is_scaled;                    /* C of that member is multiplied by beta already */
 };
 
-/* What comes before the real product of the member under way; that of each member takes the place
- * of the one before. */
+/* Enqueues what comes before the real product of the present member. It overwrites what was
+ * prepared for the member before. */
 static enum kiln_status prepare_member(struct launch *launch, struct complex *complex,
         cl_mem workspace, bool is_last)
 {
@@ -90,8 +90,8 @@ static enum kiln_status prepare_member(struct launch *launch, struct complex *co
     return status;
 }
 
-/* What comes behind it. Where that fails, C is not done: another recipe may do it again if C was
- * not read. */
+/* Enqueues what comes after it. If that fails, C is not complete: another recipe may do it again if
+ * C was not read. */
 static enum kiln_status end_member(struct launch *launch, const struct complex *complex,
         cl_mem workspace, bool is_last)
 {
@@ -108,8 +108,8 @@ static enum kiln_status end_member(struct launch *launch, const struct complex *
     return status;
 }
 
-/* choice: of the real product; NULL if nothing is multiplied. When it fails, the workspace may be
- * another one for the next choice, so that all is prepared anew, but for C. */
+/* choice: of the real product; NULL if nothing is multiplied. After a failure the next choice may
+ * get another workspace, so all is prepared anew, except C. */
 static enum kiln_status launch_member(struct launch *launch, struct complex *complex,
         const struct kiln_choice *choice, cl_mem workspace, bool is_last)
 {
@@ -163,8 +163,8 @@ static enum kiln_status launch_real(struct launch *launch, struct complex *compl
 static enum kiln_status launch_first_that_works(struct launch *launch,
         const struct kiln_problem *problem, struct complex *complex);
 
-/* own: the recipe that leaves a real product. When all fails another one may follow, which finds
- * the launch as this one did; but C that was multiplied by beta is spoilt for it. */
+/* own: the recipe that leaves a real product. If everything fails, another recipe may follow, and
+ * finds the launch as this one did. But a C that was multiplied by beta is spoilt for it. */
 static enum kiln_status launch_complex(struct launch *launch, const struct kiln_choice *own)
 {
     const bool goes_on = launch->goes_on;
@@ -198,10 +198,10 @@ static enum kiln_status launch_one(struct launch *launch, const struct kiln_choi
     return status;
 }
 
-/* A caller's workspace, or buffer for a pack, must do for the recipe that serves the call, as
- * kiln_gemm_workspace_bytes or kiln_pack_bytes told; a later one that is too hungry is passed
- * over, and the first failure is what counts. complex: NULL unless the problem is what is left of
- * one. */
+/* A caller's workspace, or buffer for a pack, must be large enough for the recipe that serves the
+ * call, as kiln_gemm_workspace_bytes or kiln_pack_bytes said. A later recipe that needs more is
+ * passed over, and the first failure counts. complex: the complex product whose real product the
+ * problem is; NULL for other problems. */
 static enum kiln_status launch_first_that_works(struct launch *launch,
         const struct kiln_problem *problem, struct complex *complex)
 {
@@ -239,9 +239,10 @@ static enum kiln_status launch_problem(struct launch *launch, const struct kiln_
     return launch_first_that_works(launch, problem, NULL);
 }
 
-/* The workspace of a call whose operands are mirrored into it, and its bytes from the offset on. It
- * does for the recipe that serves the rest, as kiln_gemm_workspace_bytes tells; where the context
- * has no such room, for recipes that need none. */
+/* Claims the workspace of a call whose operands are mirrored into it. *bytes: those from the offset
+ * on. It is large enough for the recipe that serves the rest (kiln_gemm_workspace_bytes). Where the
+ * context can not have that much, it holds the mirrored operands alone, for recipes that need no
+ * workspace. */
 static enum kiln_status claim_mirrors(struct launch *launch, const struct kiln_problem *problem,
         const struct kiln_mirroring *mirroring, cl_mem *workspace, size_t *bytes)
 {
@@ -261,8 +262,8 @@ static enum kiln_status claim_mirrors(struct launch *launch, const struct kiln_p
     return status;
 }
 
-/* Operands of which one triangle is stored are mirrored, and then it is a call as any other, with
- * a workspace behind them. */
+/* Mirrors operands of which one triangle is stored. What is left is a call like any other, whose
+ * workspace lies behind them. */
 static enum kiln_status launch_mirrored(struct launch *launch, const struct kiln_problem *problem)
 {
     struct kiln_mirroring mirroring;
@@ -272,7 +273,7 @@ static enum kiln_status launch_mirrored(struct launch *launch, const struct kiln
         return KILN_SIZE_OVERFLOW;
     }
     enum kiln_status status = claim_mirrors(launch, problem, &mirroring, &workspace, &bytes);
-    /* When a recipe fails the context lets go of its workspace, which the next one reads. */
+    /* If a recipe fails, the context releases its workspace, which the next one still reads. */
     if (status == KILN_SUCCESS) {
         status = (enum kiln_status) clRetainMemObject(workspace);
     }

@@ -25,8 +25,8 @@ struct launch {
     bool started;                      /* a stage is enqueued: the wait list has been waited for */
     bool touched;                      /* so is one that writes the C of the member under way */
     unsigned num_stage_events;
-    bool shares_room;                  /* with mirrored operands: what is left of it does for some
-                                          recipe, though not for each */
+    bool shares_room;                  /* the workspace holds mirrored operands too: the rest of it
+                                          is enough for some recipe, but not for each */
     bool goes_on;                      /* stages follow that belong to another recipe */
     size_t num_members;                /* of the batch; 1 to pack an operand */
     size_t member;                     /* those before it are enqueued */

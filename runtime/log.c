@@ -1,4 +1,4 @@
-/* log.c: what the library tells the one who asked for it. */
+/* log.c: messages for the application's log callback. */
 #include "internal.h"
 
 #include <stdarg.h>

@@ -18,7 +18,7 @@ struct kiln_lz4 {
     const unsigned char *next, *end;
 };
 
-/* A length of which the token has so much. SIZE_MAX: the block ends within it. */
+/* A length, of which the token has a part. SIZE_MAX: the block ends within it. */
 static inline size_t kiln_lz4_length(struct kiln_lz4 *in, unsigned half)
 {
     size_t length = half;

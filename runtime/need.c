@@ -1,12 +1,11 @@
-/* need.c: the room that a call takes before it is launched, of whichever recipe serves it in the
- * end.
+/* need.c: how much workspace a call needs, whichever recipe serves it in the end.
  */
 #include "internal.h"
 
 static enum kiln_status most_workspace(struct kiln_context *context,
         const struct kiln_problem *problem, size_t *bytes);
 
-/* Of one recipe and, where it leaves a real product, of what computes that. */
+/* The workspace of one recipe and, where it leaves a real product, of what computes that. */
 static enum kiln_status workspace_of(struct kiln_context *context,
         const struct kiln_problem *problem, struct kiln_choice *choice, size_t *bytes)
 {
@@ -25,8 +24,8 @@ static enum kiln_status workspace_of(struct kiln_context *context,
                  : status;
 }
 
-/* A recipe that can not be built for the moment may serve the call in the end: what is told does
- * for it as well. */
+/* A recipe that can not be built at the moment may serve the call in the end, so the answer must be
+ * enough for it too. */
 static enum kiln_status most_workspace(struct kiln_context *context,
         const struct kiln_problem *problem, size_t *bytes)
 {

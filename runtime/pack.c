@@ -43,7 +43,7 @@ static bool take_whole(struct kiln_problem *problem)
 
 /* The call whose operand is packed, as far as it matters: alpha is not 0, and it needs no
  * workspace. `prepared` becomes the operand's canonical code; 0 when there is nothing to pack.
- * Without a target nobody asks where to. */
+ * target: NULL where only the size is asked for. */
 static enum kiln_status make_problem(const struct kiln_context *context,
         const struct kiln_gemm *call, enum kiln_pack_operand which, struct target *target,
         struct kiln_problem *problem, unsigned *prepared)
@@ -85,7 +85,7 @@ static enum kiln_status make_problem(const struct kiln_context *context,
     return kiln_lower(status, is_triangle ? KILN_PACK_OF_TRIANGLE : KILN_SUCCESS);
 }
 
-/* As with a workspace, what is told does for recipes that can not be built for the moment too. */
+/* As with a workspace, the answer is enough for recipes that can not be built at the moment too. */
 enum kiln_status kiln_pack_bytes(struct kiln_context *context, const struct kiln_gemm *gemm,
         enum kiln_pack_operand which, size_t *bytes)
 {

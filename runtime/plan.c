@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A triangle of more is counted as if it were whole: it has no room in any memory. */
+/* A triangle with more rows of tiles counts as a whole matrix: no memory holds one. */
 enum { MAX_ROWS_OF_TILES = 1 << 20 };
 
 /* A part of K has at least so many steps, and there are at most so many parts. */
@@ -205,8 +205,8 @@ static bool regions_fit(const struct kiln_recipe *recipe, const struct kiln_prod
  * counts is the last element of matrices of such extents:
  *     offset + (padded rows - 1) * ld + padded row length - 1.
  * This bounds M, N, K and ld as well. Within the workspace a kernel counts from the start of a
- * region, or of a part's own, which is as large as such extents would make it; to a part it counts in
- * 64 bits. */
+ * region, or of its part of one, which is as large as such extents would make it; it finds its part
+ * in 64 bits. */
 bool kiln_indices_fit(const struct kiln_recipe *recipe, const struct kiln_product *product)
 {
     struct kiln_product padded;
@@ -240,7 +240,7 @@ static struct kiln_matrix parts_of(const struct kiln_matrix *matrix)
     return parts;
 }
 
-/* What a stage wrote: rows of `columns` elements, which are whole pairs of them in memory. */
+/* What a stage wrote: rows of `columns` elements; in memory a row is a whole number of pairs. */
 static struct kiln_matrix written(size_t rows, size_t columns)
 {
     const struct kiln_matrix matrix = {
@@ -314,8 +314,8 @@ uint64_t kiln_whole_tiles(const struct kiln_recipe *recipe, uint64_t tiles, uint
     return rest < turn * 3 / 4 ? tiles - rest : tiles;
 }
 
-/* Of row after row of tiles those up to the diagonal, or from there on; the same as in kernels
- * (generator/kernels/nv/triangle.cl.in). Without a diagonal, all. */
+/* Counts in each row of tiles those up to the diagonal, or from there on, as kernels do
+ * (generator/kernels/nv/triangle.cl.in). Where all of C is stored, counts all. */
 uint64_t kiln_stored_tiles(const struct kiln_recipe *recipe, const struct kiln_product *product)
 {
     const uint64_t rows = kiln_parts(product->m, recipe->tile[0]);
@@ -422,17 +422,17 @@ static size_t greatest_common_divisor(size_t a, size_t b)
     return a;
 }
 
-/* The distance in bytes of places where elements of this size may start. Kernels address a region
- * in its own elements from the start of the buffer, so that its place must be a multiple of the
- * element as well as of the alignment, counted with the caller's offset. False on overflow. */
+/* Elements of this size may start at multiples of so many bytes. Kernels address a region in its
+ * own elements from the start of the buffer. So its place, counted with the caller's offset, must
+ * be a multiple of the element as well as of the alignment. False on overflow. */
 static bool place_unit(size_t element_bytes, size_t *unit)
 {
     size_t common = greatest_common_divisor(KILN_REGION_ALIGN, element_bytes);
     return kiln_multiply(element_bytes, KILN_REGION_ALIGN / common, unit);
 }
 
-/* Where a region starts, of so many equal parts, that does not start before *end, which becomes its
- * end; in bytes. */
+/* Places a region, of so many equal parts, at *end or behind it, and moves *end to its end; in
+ * bytes. */
 static bool place_region(const struct kiln_product *product, uint32_t units,
         const struct kiln_region *region, size_t parts, size_t *end, size_t *start)
 {
@@ -511,9 +511,9 @@ static size_t common_power(size_t places)
     return places & (~places + 1);
 }
 
-/* Are rows aligned alike? Where they are not a kernel may load single elements in place of vectors,
- * and then it adds up in another order; so it may where a column's elements are side by side or not
- * (`thin`). */
+/* Are rows aligned alike? If not, a kernel may load single elements in place of vectors, and then
+ * it adds up in another order. So it may if the elements of a column are side by side in one of the
+ * two alone (`thin`). */
 static bool is_alike(const struct kiln_matrix *matrix, size_t ld)
 {
     return common_power(ld) == common_power(matrix->ld | matrix->offset) &&

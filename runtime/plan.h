@@ -235,9 +235,9 @@ KILN_INTERNAL bool kiln_is_aligned(const struct kiln_product *product, unsigned 
 
 /* ---- Which stages are launched ---- */
 
-/* Of so many tiles those that no work-groups share: all, or where they share what makes no whole
- * turn (stream-K, Osama et al. 2023), those of whole turns. A last turn that is three quarters full
- * is a turn. Kernels that share count in the same way. */
+/* How many of the tiles work-groups do not share: all; or, where they share the tiles that make no
+ * whole turn (stream-K, Osama et al. 2023), those of whole turns. A last turn that is three
+ * quarters full counts as whole. Kernels that share count in the same way. */
 KILN_INTERNAL uint64_t kiln_whole_tiles(const struct kiln_recipe *recipe, uint64_t tiles,
         uint32_t units);
 
@@ -245,12 +245,12 @@ KILN_INTERNAL uint64_t kiln_whole_tiles(const struct kiln_recipe *recipe, uint64
 KILN_INTERNAL uint64_t kiln_stored_tiles(const struct kiln_recipe *recipe,
         const struct kiln_product *product);
 
-/* K of fewer steps is not shared: the launch that adds up would take longer than they do, as measured
- * on one device (generator/kernels/MEASUREMENTS.md). */
+/* K of fewer steps is not shared: the launch that adds up would take longer than the steps, as
+ * measured on one device (generator/kernels/MEASUREMENTS.md). */
 enum { KILN_SHARED_STEPS = 24 };
 
-/* The parts of K that have work-groups of their own: one or more, as many as there is room for among
- * `unit_parts` work-groups for each compute unit, where each part keeps some steps. */
+/* How many parts of K have work-groups of their own: as many as `unit_parts` work-groups for each
+ * compute unit allow, while each part keeps some steps; at least one. */
 KILN_INTERNAL uint32_t kiln_num_parts(const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint32_t units);
 
@@ -261,9 +261,9 @@ KILN_INTERNAL const struct kiln_region *kiln_prepared_region(const struct kiln_r
 /* Does a stage take the workspace as an image? */
 KILN_INTERNAL bool kiln_recipe_reads_image(const struct kiln_recipe *recipe);
 
-/* Whether a multiplication enqueues the stage, as far as that depends on the set of operands that
- * are ready for it (enum kiln_prepared), by packs or as they are: none of them takes the stage's
- * place, nor does a stage that prepares both operands. */
+/* Does a multiplication enqueue the stage, as far as that depends on `ready`, the set of operands
+ * that are packed or taken as they are (enum kiln_prepared)? Not if what it prepares is ready, nor
+ * if a stage that prepares both operands does its work. */
 KILN_INTERNAL bool kiln_stage_is_needed(const struct kiln_recipe *recipe, unsigned index,
         unsigned ready);
 

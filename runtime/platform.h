@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Whether the platforms that a glob stands for, a plain name also, may be one of those that compile
- * kernels by LLVM in the application's process and end that process where the compiler fails. Which
- * kernels it takes depends on the version of the driver, so that bundles must name it. */
+/* May a glob, or a plain name, stand for a platform that compiles kernels by LLVM in the
+ * application's process, and ends that process where the compiler fails? Which kernels it takes
+ * depends on the version of the driver, so bundles must name it. */
 static inline bool kiln_compiles_in_process(const char *platform)
 {
     static const char names[][32] = {

@@ -4,18 +4,18 @@
 /* Counts of so many bits, times a float's 24, are exact in a double. */
 enum { EXACT_BITS = 29 };
 
-/* What all units share counts in these parts of what one of them has. */
+/* What all units share is counted in these parts of what one unit has. */
 enum { EVEN_PARTS = 256 };
 
-/* Of memory. */
+/* Of a line of memory. */
 enum { LINE_BYTES = 64 };
 
 /* Rows that begin at multiples of so many bytes share the lines of a CPU's first cache, where no
  * more than so many find room. */
 enum { MEETING_BYTES = 4096, MEETING_ROWS = 16 };
 
-/* An operand of more bytes, of which a piece of every row is read for each column of tiles, has left
- * the caches when the next pieces are. */
+/* An operand of more bytes, of which a piece of every row is read for each column of tiles, has
+ * left the caches when the next pieces are. */
 enum { FAR_BYTES = 4 << 20 };
 
 /* By how many eighths a time is longer on a CPU, as measured on one (tests/bench/RESULTS.md,
@@ -46,8 +46,8 @@ unsigned kiln_time_ragged(const struct kiln_product *product)
            (is_ragged(&product->c, bytes) ? (unsigned) KILN_RAGGED_C : 0u);
 }
 
-/* Work-groups that take tiles in turn: whole ones first, then the steps of those that they share.
- * Those of a unit come one after the other where they do not fit at once. */
+/* Work-groups that take tiles in turn: whole tiles first, then steps of the tiles that they share.
+ * Where a unit's work-groups do not fit at once, they come one after the other. */
 static void count_turns(const struct kiln_recipe *recipe, uint64_t tiles, uint64_t steps,
         uint32_t units, uint64_t terms[KILN_NUM_TERMS])
 {
@@ -60,8 +60,8 @@ static void count_turns(const struct kiln_recipe *recipe, uint64_t tiles, uint64
     terms[KILN_TERM_PAIRED_STEPS] = at_most(
             times(kiln_parts(whole, units), steps) + kiln_parts(times(shared, steps), units));
     terms[KILN_TERM_PAIRED_ROUNDS] = kiln_parts(tiles, units);
-    /* At most: each work-group has a part of a tile, and another one where a tile ends. Where it has
-     * steps for a whole tile, none is kept. */
+    /* At most: each work-group keeps a part of a tile, and another one where a tile ends. Where it
+     * has steps for a whole tile, it keeps none. */
     const uint64_t all = times(shared, steps), parts = shared + (all < turn ? all : turn);
     const uint64_t kept = of_shared < steps ? at_most(parts) : 0;
     const uint64_t tile = times(recipe->tile[0], recipe->tile[1]);
@@ -69,7 +69,7 @@ static void count_turns(const struct kiln_recipe *recipe, uint64_t tiles, uint64
     terms[KILN_TERM_KEPT] = times(kept, tile);
 }
 
-/* Others come to the compute units in whole rounds, one or two to a unit at a time. */
+/* Other work-groups come to the compute units in whole rounds, one or two to a unit at a time. */
 static void count_rounds(uint64_t groups, uint64_t steps, uint32_t units,
         uint64_t terms[KILN_NUM_TERMS])
 {
@@ -104,7 +104,7 @@ static void count_work(const struct kiln_recipe *recipe, const struct kiln_produ
     terms[KILN_TERM_EVEN] = times(groups, depth);
 }
 
-/* Of what goes with the tiles, what goes with those that are stored, in 1/256. */
+/* The part of a count for all tiles that the stored tiles have, to 1/256. */
 static uint64_t stored(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint64_t count)
 {
@@ -167,7 +167,7 @@ unsigned kiln_time_meeting(const struct kiln_product *product)
            (rows_meet(&product->b, bytes) ? (unsigned) KILN_PREPARED_B : 0u);
 }
 
-/* What is moved is moved by all units, and a device with more of them has more of what feeds them. */
+/* All units move data together, and a device with more units has more bandwidth for them. */
 static bool is_shared_evenly(unsigned term)
 {
     return term == KILN_TERM_EVEN || (term >= KILN_TERM_A && term != KILN_TERM_COPIES);
@@ -215,7 +215,7 @@ uint64_t kiln_time_predict(const struct kiln_recipe *recipe, const struct kiln_p
     return kiln_time_sum(recipe->time, terms);
 }
 
-/* Neither brought into another form nor into local memory. */
+/* Are operands read in place, neither brought into another form nor into local memory? */
 static bool is_in_place(const struct kiln_recipe *recipe)
 {
     bool is = recipe->num_regions == 0;
@@ -230,8 +230,8 @@ static bool is_far(const struct kiln_matrix *matrix, size_t element_bytes)
     return times(times(matrix->rows, matrix->row_length), element_bytes) > FAR_BYTES;
 }
 
-/* Rows that lie along K are read from end to end, whatever their number. Of complex elements, whose
- * pieces of rows are longer, no such factor gained anything. */
+/* Rows that lie along K are read from end to end, whatever their number. For complex elements,
+ * whose pieces of rows are longer, no such factor gained anything. */
 static bool reads_from_afar(const struct kiln_recipe *recipe, const struct kiln_product *product)
 {
     if (kiln_precision_is_complex(product->precision)) {

@@ -35,9 +35,9 @@ KILN_INTERNAL uint64_t kiln_time_sum(const struct kiln_time *time,
 KILN_INTERNAL uint64_t kiln_time_predict(const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint32_t units);
 
-/* What a predicted time is on a CPU: longer where operands that are read in place, anew for each
- * tile, lie in a way that its caches do not bear. No term tells of it, and the tuner's own
- * predictions do not. At most KILN_TIME_MAX. */
+/* A predicted time on a CPU: longer where operands that are read in place, anew for each tile, lie
+ * badly for its caches. No term counts that, and the tuner's own predictions leave it out. At most
+ * KILN_TIME_MAX. */
 KILN_INTERNAL uint64_t kiln_time_on_cpu(const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint64_t time);
 

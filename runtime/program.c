@@ -1,11 +1,11 @@
 /* program.c: builds the programs of a bundle, each once, at first use.
  *
- * An embedded binary made for this device and this very source comes first. Binaries are accepted
- * by drivers that can not run them after all, so one counts only when every kernel that the bundle
- * wants can be created from it; otherwise the source is compiled, where the device has a compiler:
- * where it says that it has none, no source reaches the driver. A damaged binary may take a
- * driver down, so none reaches it whose data does not have the hash that the bundle tells; nor does
- * a text without its hash reach the compiler. Hashes are made of what is used alone.
+ * An embedded binary made for this device and this very source comes first. Drivers accept binaries
+ * that they can not run, so one counts only if every kernel that the bundle wants can be created
+ * from it. Otherwise the source is compiled; a driver of a device that has no compiler gets no
+ * source. A damaged binary may crash a driver, so the driver gets none whose data do not have the
+ * hash in the bundle. In the same way the compiler gets no damaged text. Only what is used is
+ * hashed.
  *
  * What is refused, by the compiler or the device, is KILN_NO_KERNEL and stays refused. A passing
  * failure leaves the program untried.

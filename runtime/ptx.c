@@ -5,8 +5,9 @@
  * with "//@". It is compiled to PTX, which the driver gives out as the program's binary; with the
  * masks taken away and the target named, this PTX is loaded as a device binary.
  *
- * Warps that leave registers to others (setmaxnreg) must know how many they have at first. To ptxas
- * .reqntid alone does not say so, and it ignores the instruction; .minnctapersm beside it does.
+ * Where warps leave registers to others (setmaxnreg), ptxas must know how many they have at first.
+ * From .reqntid alone it does not, and it ignores the instruction; with .minnctapersm beside it, it
+ * does.
  */
 #include "internal.h"
 

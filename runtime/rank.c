@@ -35,7 +35,7 @@ static bool is_candidate(const struct kiln_recipe *recipe, const struct kiln_pro
            kiln_guard_takes_extents(&recipe->guard, product->m, product->n, product->k);
 }
 
-/* Of the recipe that is fastest for the real product that is left of a complex one. */
+/* The time of the recipe that is fastest for the real product that is left of a complex one. */
 static uint64_t time_of_real(const struct kiln_bundle *bundle, const bool *left_out,
         const struct kiln_product *product, uint32_t units)
 {

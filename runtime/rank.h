@@ -16,8 +16,8 @@ struct kiln_rank {
 #define KILN_RANK_UNTIMED (KILN_TIME_MAX + 2)
 
 /* Finds the next recipes, in order, that are for the product's precision, transposes and extents;
- * for its leading dimensions and offsets they may be or not. left_out: those that do not count, by
- * their indices; NULL: all count. after: the last one found before, NULL at first. units: the
+ * they may or may not take its leading dimensions and offsets. left_out: those that do not count,
+ * by their indices; NULL: all count. after: the last one found before, NULL at first. units: the
  * device's compute units. Returns how many; fewer than KILN_RANKED: there are no more. */
 KILN_INTERNAL unsigned kiln_rank(const struct kiln_bundle *bundle, const bool *left_out,
         const struct kiln_product *product, uint32_t units, const struct kiln_rank *after,

@@ -44,8 +44,8 @@ static inline size_t kiln_line_indent(const char **line)
     return is_count ? first : 0;
 }
 
-/* The next line without its newline, as the pool has it. NULL at the end, or where pairs lie too
- * deep in pairs. */
+/* The next line without its newline, as the pool has it. NULL at the end, or where pairs are nested
+ * too deep. */
 static inline const char *kiln_reader_line(struct kiln_reader *reader)
 {
     if (reader->num_waiting == 0 && reader->next == reader->end) {

@@ -2,14 +2,14 @@
  * needs no prediction.
  *
  * Each place is guarded by a version that is odd while it is written (a sequence lock): readers do
- * not wait, and a writer that finds another one at work leaves it. What is remembered is what would
+ * not wait, and a writer that finds another one at work gives up. What is remembered is what would
  * be computed again, so that losing it changes nothing.
  */
 #include "internal.h"
 
 #include <assert.h>
 
-/* Where the last part of a key has what is no extent. */
+/* Where, in the last part of a key, those things lie that are no extents. */
 enum {
     SHIFT_REAL = 4,
     SHIFT_TRANSA = 8,

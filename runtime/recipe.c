@@ -38,7 +38,7 @@ static enum kiln_status kernel_set_make(const struct kiln_recipe *recipe, cl_pro
     return KILN_SUCCESS;
 }
 
-/* What the driver knows of a kernel, where it does; else *value stays. Errors are passing ones. */
+/* What the driver knows of a kernel; if it does not know, *value stays. Errors are passing ones. */
 static enum kiln_status ask(const struct kiln_context *context, cl_kernel kernel,
         cl_kernel_work_group_info what, void *value, size_t size)
 {
@@ -111,8 +111,8 @@ const char *kiln_recipe_misfit(const struct kiln_bundle *bundle, const struct ki
     return why;
 }
 
-/* Is the argument of the kind that the code stands for? A handle taken for a number, or the memory
- * of an image for that of a buffer, has the right size. Drivers need not tell. */
+/* Is the argument of the kind that the code stands for? A handle in place of a number, or an image
+ * in place of a buffer, has the right size, so that sizes do not show it. Drivers need not tell. */
 static cl_int check_kind(cl_kernel kernel, cl_uint index, unsigned code, bool *fits)
 {
     cl_kernel_arg_address_qualifier space = 0;
@@ -142,8 +142,8 @@ static enum kiln_status check_arguments(const struct kiln_stage *stage, cl_kerne
     return fit ? kiln_conclude(error, KILN_SUCCESS) : KILN_NO_KERNEL;
 }
 
-/* Can the stage be launched? *why not. The compiler may use more local memory than the stage
- * declares, or report none at all. */
+/* Can the stage be launched? If not, *why says so. The compiler may use more local memory than the
+ * stage declares, or report none at all. */
 static enum kiln_status check_stage(const struct kiln_context *context,
         const struct kiln_stage *stage, cl_kernel kernel, const char **why)
 {

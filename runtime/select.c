@@ -1,7 +1,7 @@
 /* select.c: which bundles serve a device, nearest first (kinship.c). */
 #include "internal.h"
 
-/* Is it the turn of `a` before that of `b`? */
+/* Does `a` come before `b`? */
 static bool kin_comes_before(const struct kiln_kin *a, const struct kiln_kin *b)
 {
     return a->distance != b->distance ? a->distance < b->distance : a->place < b->place;
@@ -37,8 +37,8 @@ static const struct kiln_bundle *last_of(const struct kiln_bundle *const *linked
     return last;
 }
 
-/* The bundles that are for the device, then its relatives'. One link is left for the last of the
- * linked, which has its place at the end if it is the generic one. */
+/* The bundles that are for the device, then its relatives'. One place is left for the last linked
+ * bundle, which comes at the end if it is the generic one. */
 static unsigned list_kin(const struct kiln_bundle *const *linked, const struct kiln_bundle *last,
         bool exact_only, const struct kiln_device_facts *facts,
         const struct kiln_bundle *chain[KILN_MAX_LINKS])

@@ -53,7 +53,7 @@ static size_t depth_of(const struct test *test)
     return test->is_triangle ? TEST_M : TEST_K;
 }
 
-/* Small integers without a pattern that a wrong index could keep. */
+/* Small integers, in no pattern that a wrong index would keep. */
 static struct number value(const struct test *test, unsigned seed, size_t i, size_t j)
 {
     const bool is_complex = kiln_precision_is_complex(test->precision->precision);
@@ -81,7 +81,7 @@ static struct number value_c(const struct test *test, size_t i, size_t j)
     return number_of(x.re, test->is_triangle && i == j ? 0 : x.im);
 }
 
-/* What A holds: of a triangle what is not stored is something else. */
+/* What A holds. Where one triangle is stored, something else is in the other one. */
 static struct number stored_a(const struct test *test, size_t i, size_t p)
 {
     return test->is_triangle && p > i ? value(test, 3, i, p) : value_a(test, i, p);

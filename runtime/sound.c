@@ -42,8 +42,8 @@ static bool pool_is_sound(const struct kiln_pool *pool)
     return true;
 }
 
-/* Whether the text is the one that the hash was made of is seen before it is compiled (program.c):
- * most programs of a bundle are never used, and their texts take milliseconds to hash. */
+/* A text is compared with its hash before it is compiled (program.c): most programs of a bundle are
+ * never used, and their texts take milliseconds to hash. */
 static bool source_is_sound(const struct kiln_pool *pool, const struct kiln_program *program)
 {
     return program->first_symbol <= pool->num_symbols &&
@@ -291,9 +291,9 @@ static bool takes(const struct kiln_stage *stage, unsigned code)
     return memchr(stage->args, code, stage->num_args) != NULL;
 }
 
-/* One for triangles alone is told of them wherever C is written. One that multiplies complex numbers
- * and is told is for triangles alone, and is told of Hermitian ones too. One that mirrors is a
- * single stage, without a workspace. */
+/* A recipe for triangles alone is told of them wherever C is written. One that multiplies complex
+ * numbers and is told of triangles is for triangles alone, and is told of Hermitian ones too. One
+ * that mirrors is a single stage, without a workspace. */
 static bool triangles_are_sound(const struct kiln_recipe *recipe)
 {
     const struct kiln_stage *first = &recipe->stages[0];

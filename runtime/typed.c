@@ -45,7 +45,7 @@ static enum kiln_uplo strict(enum kiln_uplo uplo)
     return uplo != 0 ? uplo : (enum kiln_uplo) - 1;
 }
 
-/* gemm: but for A and B, which change places where A is on the right. */
+/* gemm: all but A and B, which change places where A is on the right. */
 __attribute__((cold, noinline))
 static enum kiln_status symm(struct kiln_context *context, struct kiln_gemm gemm,
         enum kiln_side side, enum kiln_uplo uplo, struct kiln_request *request)
@@ -63,7 +63,7 @@ static enum kiln_status symm(struct kiln_context *context, struct kiln_gemm gemm
     return kiln_gemm_request(context, &gemm, has_side ? KILN_SUCCESS : KILN_INVALID_SIDE, request);
 }
 
-/* gemm: but for B, which is A once more. */
+/* gemm: all but B, which is A once more. */
 __attribute__((cold, noinline))
 static enum kiln_status syrk(struct kiln_context *context, struct kiln_gemm gemm,
         enum kiln_uplo uplo, enum kiln_transpose trans, struct kiln_request *request)

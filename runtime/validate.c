@@ -169,8 +169,8 @@ static void read_operands(const struct kiln_gemm *gemm, const struct kiln_produc
     hide_packed(gemm->packed_b, &operands[OPERAND_B]);
 }
 
-/* A matrix of one row may have any leading dimension, one too large to compute with included. Such
- * a one gives way to one that is less far beyond the row, and a multiple of the same numbers. */
+/* A matrix of one row may have any leading dimension, even one too large to compute with. It is
+ * replaced by a smaller one that is a multiple of the same numbers. */
 static size_t tame(const struct kiln_matrix *matrix)
 {
     size_t least = matrix->row_length > 0 ? matrix->row_length : 1;
@@ -305,9 +305,9 @@ static void read_scalars(const struct kiln_gemm *gemm, struct kiln_problem *prob
     }
 }
 
-/* A call that reads nothing of A and B is the same as one with k and alpha of 0. Alpha must go too:
- * kernels multiply it with an empty sum, which makes NaN of infinity and -0 of a negative value.
- * What is added to beta C is -0, the one number that leaves -0 as it is. */
+/* A call that reads nothing of A and B is the same as one with k and alpha of 0. Alpha is dropped
+ * too: kernels multiply it with an empty sum, which makes NaN of infinity and -0 of a negative
+ * value. What is added to beta C is -0, the one number that leaves -0 as it is. */
 static void drop_a_and_b(struct kiln_problem *problem, struct operand operands[NUM_OPERANDS])
 {
     problem->product.k = 0;
@@ -317,7 +317,8 @@ static void drop_a_and_b(struct kiln_problem *problem, struct operand operands[N
     operands[OPERAND_A] = operands[OPERAND_B] = none;
 }
 
-/* By columns, C = op(A) op(B) is by rows C' = op(B)' op(A)': the same memory, the names swapped. */
+/* In column-major layout C = op(A) op(B) is what C' = op(B)' op(A)' is in row-major: the same
+ * memory, with the names swapped. */
 static void set_canonical(const struct kiln_gemm *gemm, struct kiln_problem *problem,
         const struct operand operands[NUM_OPERANDS])
 {
@@ -405,7 +406,7 @@ enum kiln_status kiln_check_forms(const struct kiln_gemm *gemm)
                  : KILN_SUCCESS;
 }
 
-/* By columns, a triangle is by rows the other one. */
+/* A triangle in column-major layout is the other one in row-major. */
 static int triangle_of(enum kiln_uplo uplo, bool by_columns)
 {
     return uplo == 0                          ? KILN_TRIANGLE_NONE
@@ -413,7 +414,7 @@ static int triangle_of(enum kiln_uplo uplo, bool by_columns)
                                               : KILN_TRIANGLE_UPPER;
 }
 
-/* A triangle of an operand that is not read is none. */
+/* An operand that is not read has no triangle. */
 static void read_triangles(const struct kiln_gemm *gemm, struct kiln_problem *problem)
 {
     const bool swap = gemm->layout == KILN_COL_MAJOR;

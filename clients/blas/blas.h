@@ -1,7 +1,7 @@
 /* blas.h: what the files of libkiln-blas share.
  *
- * A call goes this way: names.c is called by a name of BLAS, routines.c checks its arguments and
- * writes them as Kiln wants them, serve.c decides who computes it, device.c opens the device,
+ * A call goes this way: names.c has the functions of BLAS, routines.c checks the arguments and
+ * writes them as Kiln wants them, serve.c decides who computes the call, device.c opens the device,
  * memory.c brings the operands there and the result back. What Kiln does not compute goes to the
  * function of the same name in another BLAS library (fallback.c). settings.c reads the environment.
  *
@@ -58,7 +58,7 @@ enum { KILN_BLAS_A, KILN_BLAS_B, KILN_BLAS_C, KILN_BLAS_NUM_OPERANDS };
 struct kiln_blas_operand {
     char *host;
     size_t lines, length, ld;          /* 0 lines: it is not read */
-    cl_mem buffer;                     /* where it is for the device, once it was brought there */
+    cl_mem buffer;                     /* where the device has it, once it was brought there */
     size_t device_offset, device_ld;   /* elements */
 };
 

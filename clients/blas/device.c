@@ -1,7 +1,7 @@
 /* device.c: finds and opens the OpenCL device.
  *
- * Nothing is released when the program ends: drivers may have ended by then. Calls that come later
- * than that are the fallback's.
+ * Nothing is released when the program ends: drivers may have ended by then. The fallback serves
+ * calls that come even later.
  */
 #include "blas.h"
 

@@ -1,8 +1,8 @@
 /* fallback.c: the BLAS library behind this one.
  *
  * Its functions are looked up by its own handle, so that they are not this library's, whatever
- * order the program was linked in. Where it lacks one, what the program would have called without
- * this library is taken.
+ * order the program was linked in. Where it lacks one, the function is taken that the program would
+ * have called without this library.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr, RTLD_NEXT */
@@ -63,7 +63,7 @@ static void find_all(void)
             /* NULL as a handle would mean the program. */
             address = handles[i] != NULL ? find(handles[i], symbols[name]) : NULL;
         }
-        *(void **) &functions[name] = address; /* as POSIX has it */
+        *(void **) &functions[name] = address; /* as in POSIX */
     }
 }
 

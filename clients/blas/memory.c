@@ -43,7 +43,7 @@ struct stretch {
     unsigned operands;                 /* a bit for each */
 };
 
-/* The stretch of operand `which`, and of all that it meets. */
+/* The stretch of operand `which`, and of all operands that it overlaps. */
 static struct stretch stretch_of(const struct kiln_blas_call *call, int which)
 {
     struct stretch stretch = { 0, 0, 0 };
@@ -95,7 +95,7 @@ static const char *share(struct kiln_blas_device *device, struct kiln_blas_call 
                 operand->device_ld = operand->ld;
             }
         }
-        /* Kernels take elements where they may be, at multiples of their size. */
+        /* Kernels need elements at multiples of their size. */
         if (!is_aligned) {
             return "an operand begins at a part of an element";
         }
@@ -162,7 +162,7 @@ static cl_int place(struct kiln_blas_device *device, struct kiln_blas_call *call
     return error;
 }
 
-/* What a copy of an operand takes. One without gaps is copied as one line. */
+/* What is needed to copy an operand. One without gaps is copied as one line. */
 struct rectangle {
     size_t region[3], device_pitch, host_pitch;
 };
@@ -248,7 +248,7 @@ static const char *download(struct kiln_blas_device *device, const struct kiln_b
             r.region, r.device_pitch, 0, r.host_pitch, 0, c->host, 0, NULL, NULL));
 }
 
-/* Empties a pool that is larger than it may stay. */
+/* Empties the pool if it is larger than it may stay. */
 static void trim(const struct kiln_blas_device *device)
 {
     size_t bytes = 0;

@@ -79,7 +79,7 @@ static struct kiln_blas_call begin(const struct kiln_blas_routine *routine, int 
     return call;
 }
 
-/* What can be said of all calls at the end. */
+/* What is the same for all calls, done at the end. */
 static void finish(struct kiln_blas_call *call, bool is_valid)
 {
     struct kiln_gemm *gemm = &call->gemm;

@@ -1,6 +1,6 @@
 /* serve.c: who computes a call, and the call itself on the device.
  *
- * Whatever goes wrong before C is written leaves the call to the fallback.
+ * If anything goes wrong before C is written, the fallback computes the call.
  */
 #include "blas.h"
 
@@ -19,7 +19,7 @@ struct limit {
 static const struct limit limit_of_zero_copy = { 3e7, 0, 20 };
 static const struct limit limit_of_copies = { 1e8, 40, 80 };
 
-/* Held while the device works for a call: it is given one at a time. */
+/* Held while the device works for a call: it gets one at a time. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 /* The process that has used OpenCL, or 0. One that is forked from it must not. */
 static atomic_long owner;
@@ -131,7 +131,7 @@ bool kiln_blas_serve(struct kiln_blas_call *call)
         reason = "the process was forked from one that used OpenCL";
     }
     if (reason == NULL) {
-        int before; /* a thread that is cancelled in its turn would keep it */
+        int before; /* a thread that is cancelled while it holds the lock would keep it */
         pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
         pthread_mutex_lock(&turn);
         reason = try_device(call);

@@ -37,7 +37,8 @@ static const char *copy_of(const char *variable)
     return text != NULL ? strdup(text) : NULL;
 }
 
-/* `otherwise` where it is unset, or no number from 0 to `most`, of which 1 is a switch: 0 or 1. */
+/* `otherwise` where it is unset, or no number from 0 to `most`. Where `most` is 1, it is a switch:
+ * 0 or 1. */
 static double number_of(const char *variable, double most, double otherwise)
 {
     const char *text = text_of(variable);

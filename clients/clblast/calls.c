@@ -189,8 +189,8 @@ static int status_of(const struct kiln_clblast_call *call, enum kiln_status stat
     return became;
 }
 
-/* The members one after the other, where rows of one C lie between those of another: Kiln has
- * checked all but that. */
+/* Enqueues the members one after the other, where rows of one C lie between those of another, which
+ * a batch does not allow. Kiln has checked everything else. */
 static enum kiln_status enqueue_apart(struct kiln_context *context, struct kiln_gemm gemm,
         cl_command_queue queue, cl_event *event)
 {
@@ -234,8 +234,8 @@ int kiln_clblast_enqueue(const struct kiln_clblast_call *call, const cl_command_
     return status_of(call, status);
 }
 
-/* What is most: alpha and beta decide with the rest, and are not known yet. C is only scaled, or
- * multiplied by real numbers, or by complex ones. */
+/* The largest need of three calls, as alpha and beta matter too and are not known yet: C is only
+ * scaled, or scalars are real, or complex. */
 static enum kiln_status most_workspace(struct kiln_context *context, struct kiln_gemm gemm,
         size_t *bytes)
 {
@@ -262,7 +262,7 @@ int kiln_clblast_workspace(const struct kiln_clblast_call *call, const cl_comman
     }
     *bytes = 0;
     if (refused != 0) {
-        return 0; /* the product will be refused: as with CLBlast it is that which says why */
+        return 0; /* the product will be refused, and says why, as with CLBlast */
     }
     enum kiln_status status = kiln_clblast_enter(*queue, &context);
     if (status == KILN_SUCCESS) {
@@ -346,8 +346,8 @@ static bool fits(const struct members *members, bool is_c, cl_mem buffer, const 
            (last <= size / bytes && span <= size / bytes - last);
 }
 
-/* Where each member lies is checked before any is enqueued. What else the arguments may have wrong
- * is the same for all of them, and found at the first. */
+/* Where each member lies is checked before any is enqueued. Other errors in the arguments are the
+ * same for all members, and are found at the first. */
 static int check(const struct members *members)
 {
     const struct kiln_gemm *gemm = &members->call->gemm;
@@ -378,7 +378,7 @@ static int enqueue_runs(const struct members *members, const cl_command_queue *q
         status = kiln_clblast_enqueue(&run, queue, events != NULL ? &events[*num_events] : NULL);
         *num_events += status == 0;
         i += run.gemm.batch_count > 0 ? run.gemm.batch_count : 1;
-        /* Only the first can be CLBlast's: it would compute all of them. */
+        /* Only at the first run may CLBlast serve: it would compute all of them. */
         if (status == KILN_CLBLAST_NOT_IMPLEMENTED && *num_events > 0) {
             status = CL_OUT_OF_RESOURCES;
         }

@@ -19,7 +19,7 @@ struct entry {
 };
 
 static struct entry *entries;
-/* Held for reading by every call under way, so that no context goes that is in use. */
+/* Held for reading by every call under way, so that no context in use is destroyed. */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 
 static struct entry *find(cl_context context, cl_device_id device)
@@ -100,8 +100,8 @@ EXPORT int CLBlastClearCache(void)
     return status;
 }
 
-/* Kiln builds what a call needs when it is needed: there is nothing to do ahead. What CLBlast would
- * build serves calls that seldom come to it. */
+/* Kiln builds kernels when a call needs them, so there is nothing to do in advance. What CLBlast
+ * would build is for calls that it seldom gets. */
 EXPORT int CLBlastFillCache(cl_device_id device)
 {
     cl_device_type type;

@@ -1,4 +1,4 @@
-/* fallback.c: CLBlast itself, where it is there.
+/* fallback.c: CLBlast itself, if it is installed.
  *
  * It is what KILN_CLBLAST_FALLBACK names, or what the program has loaded behind this library, or
  * libclblast.so.1. A link of that name to this library is not it: a function of this library's own
@@ -50,7 +50,7 @@ static struct places open_places(int may_load)
     return found;
 }
 
-/* NULL: there is no such function, or it is this library's own, or nobody knows whose. */
+/* NULL: there is no such function, or it is this library's own, or its library is not known. */
 static void *find(void *handle, const char *name)
 {
     Dl_info own, found;

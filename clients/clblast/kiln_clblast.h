@@ -1,9 +1,9 @@
 /* kiln_clblast.h: what the files of libkiln-clblast share.
  *
- * A call goes this way: names.c (templates.cpp from C++) is called by a name of CLBlast, calls.c
- * writes its arguments as Kiln wants them and enqueues it, with the context that contexts.c keeps
- * for the queue. What Kiln has no kernel for goes to CLBlast's function of the same name, where
- * that is found (fallback.c).
+ * A call goes this way: names.c (templates.cpp for C++) has the functions of CLBlast, calls.c
+ * writes the arguments as Kiln wants them and enqueues the call, with the context that contexts.c
+ * keeps for the queue. What Kiln has no kernel for goes to CLBlast's function of the same name,
+ * where that is found (fallback.c).
  *
  * Layouts, transposes, sides and triangles are CLBlast's numbers, which are CBLAS's and Kiln's.
  * Sizes, offsets, leading dimensions and strides are in elements. What a function returns is
@@ -130,8 +130,8 @@ typedef void (*kiln_clblast_function)(void);
 kiln_clblast_function kiln_clblast_fallback(const char *name, int may_load);
 
 /* Whether this thread is in a function of CLBlast's that this library has called. CLBlast's
- * functions in C call those in C++ by their names, which are this library's where it was loaded
- * first: these must then be CLBlast's. */
+ * functions in C call those in C++ by name. If this library was loaded first, these calls come
+ * here, and must be passed on to CLBlast. */
 extern KILN_CLBLAST_THREAD_LOCAL int kiln_clblast_is_passed_on;
 
 #ifdef __cplusplus

@@ -3,8 +3,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* How a function ends: with what became of the call, or what CLBlast makes of the same arguments
- * where Kiln has no kernel. */
+/* How a function ends: with the call's status or, where Kiln has no kernel, with that of CLBlast
+ * for the same arguments. */
 #define FINISH(name, status, arguments) \
     do { \
         int became = status; \

@@ -1,4 +1,4 @@
-/* status.c: what is said of a call: CLBlast's codes, and lines on standard error. */
+/* status.c: what a call reports: CLBlast's codes, and lines on standard error. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* secure_getenv */
 #endif

@@ -346,8 +346,8 @@ static bool fill_region(struct source *source, const struct family_region *from,
     return prepared_code(from->holds, &region->holds);
 }
 
-/* A region that the configuration does not use keeps its number and takes one byte; where it uses
- * none, there are none, so that no workspace is asked for. */
+/* A region that the configuration does not use keeps its number and takes one byte. If the
+ * configuration uses none, there are none, so that no workspace is asked for. */
 static bool fill_regions(struct assembly *assembly, struct source *source,
         struct kiln_recipe *recipe)
 {
@@ -371,7 +371,7 @@ static bool fill_regions(struct assembly *assembly, struct source *source,
     return recipe->regions != NULL;
 }
 
-/* Keeps units in order. One that is there already, or that divides everything, is none. */
+/* Keeps units in order. One that is there already, or that divides everything, is not added. */
 static bool add_edge(struct assembly_edges *edges, unsigned dim, uint32_t unit)
 {
     uint32_t *units = edges->unit[dim];
@@ -401,7 +401,7 @@ static bool fill_edges(struct source *source, const char *list, unsigned dim, ui
     return true;
 }
 
-/* Who takes tiles in turn, for whom K is shared, and what is taken as it is. */
+/* Which work-groups take tiles in turn, among which K is shared, and what is taken as it is. */
 static bool fill_ways(struct source *source, struct kiln_recipe *recipe)
 {
     const struct family *family = source->config->family;

@@ -64,8 +64,8 @@ bool assemble_traits(const struct config *config, const struct problem *problem,
         const struct device_facts *facts, struct kiln_recipe *recipe,
         char error[FAMILY_ERROR_BYTES]);
 
-/* A kernel's name by the grammar kiln_Pgemm[t]_FAMILY_STAGE; t: of triangles. It is one of its
- * program's alone: recipes of other configurations and transposes share it. */
+/* A kernel's name by the grammar kiln_Pgemm[t]_FAMILY_STAGE; t: of triangles. It is unique only
+ * within its program: recipes of other configurations and transposes share it. */
 void assemble_entry_name(const struct config *config, const struct problem *problem,
         const struct family_stage *stage, char name[ENTRY_NAME_BYTES]);
 

@@ -38,7 +38,8 @@ static void read_ratios(struct json *json, struct bench *bench, struct bench_row
     }
 }
 
-/* One recipe's time; none where it was not timed nor wrong, or is of another version's families. */
+/* Reads one recipe's time. A recipe that was neither timed nor wrong, or is of a family that this
+ * version does not know, is left out. */
 static void read_time(struct json *json, struct bench_row *row)
 {
     char name[BENCH_NAME_BYTES], word[BENCH_NAME_BYTES], text[CONFIG_TEXT_BYTES] = "";
@@ -139,7 +140,7 @@ static void read_rows(struct json *json, struct bench *bench)
     }
 }
 
-/* Names of the peers, those that no ratio is of included. */
+/* Names of the peers, including those without a ratio. */
 static unsigned read_peers(struct json *json, struct bench_peer peers[BENCH_MAX_PEERS])
 {
     unsigned num = 0;

@@ -1,6 +1,6 @@
 /* draw.c: shapes from a distribution. A class is a row: ranges of extents and of operations; what
- * they do not say, a function of the row does. Nothing here is a floating-point number, for whose
- * logarithms machines differ. */
+ * they do not say, a function of the row does. No floating-point numbers are used here, as machines
+ * differ in their logarithms. */
 #include "draw.h"
 
 #include <string.h>
@@ -54,8 +54,8 @@ static bool is_in(const struct range *range, uint64_t value)
     return value >= range->least && value <= range->most;
 }
 
-/* Log-uniform from least to most. An octave is as likely as any other; within it x, which is drawn
- * uniformly, stays with a likelihood of its start over x. */
+/* Log-uniform from least to most. Every octave is as likely as any other; within it x is drawn
+ * uniformly and accepted with a probability of the octave's start over x. */
 static uint64_t draw_extent(uint64_t *random, const struct range *range)
 {
     unsigned first = 0, last = 0;
@@ -79,7 +79,7 @@ static uint64_t to_unit(uint64_t extent)
 
 /* ---- Classes ---- */
 
-/* With the operations in the given third; extents up to twice as far apart from cubes of these. */
+/* Operations in the given third; extents up to a factor of two from those of cubes. */
 static void want_third(const struct scale *scale, unsigned third, const struct draw_limits *limits,
         struct wanted *wanted)
 {
@@ -218,7 +218,7 @@ static void exchange(size_t *left, size_t *right)
     *right = kept;
 }
 
-/* One shape, of which `drawn` knows whether it is aligned; false when it is not to be had. */
+/* Tries one shape; `drawn` says whether it is to be aligned. False when the try fails. */
 static bool draw_try(const struct draw_limits *limits, const struct wanted *wanted,
         uint64_t *random, struct drawn *drawn)
 {

@@ -13,9 +13,9 @@
  *
  * Big is what reaches the extent of the smallest cube of the middle third.
  *
- * All is integers: the same seed, purpose and limits give the same shapes on every machine. A shape
- * depends on its number in the stream, and not on what was drawn before. Streams of different
- * purposes have nothing in common, so that what is judged on one was not chosen by it.
+ * Only integers are used: the same seed, purpose and limits give the same shapes on every machine.
+ * A shape depends on its number in the stream, and not on what was drawn before. Streams of
+ * different purposes have nothing in common, so that what is judged on one was not chosen by it.
  */
 #ifndef KILN_CORE_DRAW_H
 #define KILN_CORE_DRAW_H

@@ -135,8 +135,8 @@ static bool same_regions(const struct kiln_recipe *a, const struct kiln_recipe *
     return same;
 }
 
-/* Where each recipe's stages (regions) stand among the `num` that are emitted: where those of the
- * first recipe do that has the same, or else in the next place. */
+/* Where each recipe's stages (regions) stand among the `num` that are emitted: in the place of the
+ * first recipe with the same ones, or else in a new place. */
 struct places {
     unsigned *of;
     unsigned num;
@@ -430,7 +430,7 @@ void emit_bundle(const struct kiln_bundle *bundle, const char *comment, struct t
 
 /* ---- How much it is ---- */
 
-/* A pointer to constant data has a relocation of three words in an archive; it is 0 where there is
+/* A pointer to constant data takes a relocation of three words in an archive; a NULL pointer takes
  * none. */
 static size_t bytes_of_pointer(const void *pointer)
 {

@@ -96,7 +96,7 @@ static bool accept(struct parser *ps, char c)
     return true;
 }
 
-/* Says what stands where something else was wanted. */
+/* Reports what stands in the place of what was wanted. */
 static int64_t fail_here(struct parser *ps, const char *wanted)
 {
     skip_space(ps);

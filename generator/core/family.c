@@ -61,7 +61,7 @@ void facts_ample(struct device_facts *facts)
 
 _Static_assert((int) FILES_ERROR_BYTES == (int) FAMILY_ERROR_BYTES, "one message");
 
-/* A whole number that a field or the line ends behind. */
+/* A whole number; behind it the field or the line must end. */
 static bool parse_fact(const char *field, long *value)
 {
     char *end;

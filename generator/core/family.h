@@ -21,7 +21,7 @@ enum {
     ENTRY_NAME_BYTES = 64
 };
 
-/* In rows of tables every field has a machine word, so that none can hide in padding (hash.c). */
+/* In rows of tables every field takes a machine word, so that there is no padding (hash.c). */
 struct family_param {
     const char *name;                  /* upper case */
     const char *values;                /* "1 2 4 8", at most FAMILY_MAX_VALUES */
@@ -109,7 +109,7 @@ struct family {
                                           all the same; NULL: none */
     const char *tile[3];               /* rows and columns of C that a work-group computes at a time
                                           (stream-K: one tile), and the depth of a step over K */
-    const char *edges[3];              /* what else M, N and K are gone through by, in any stage:
+    const char *edges[3];              /* by what other parts any stage goes through M, N and K:
                                           blocks of a work-item, warps, vectors, chunks of copies,
                                           panels, slices and parts of K: "TM; WGM"; NULL: nothing.
                                           Verification goes to either side of each */
@@ -125,8 +125,8 @@ struct family {
                                           where tiles are fewer (kiln_num_parts of plan.h); NULL or
                                           0: K is not shared */
     long capability;                   /* a compute capability of NVIDIA's for which its rules hold,
-                                          80 for 8.0; tests take a device for one of it. 0: the
-                                          family is for any device */
+                                          80 for 8.0; tests pretend a device has it. 0: the family
+                                          is for any device */
     const char *ptx;                   /* compute capability that its text is masked PTX for
                                           (runtime/ptx.c); NULL or 0: plain OpenCL C */
     const char *rank;                  /* a guess at the merit, higher is better: where a search
@@ -196,11 +196,11 @@ bool config_equal(const struct config *a, const struct config *b);
  * searched? */
 bool precision_is_there(const struct precision *precision, const struct device_facts *facts);
 
-/* The preset called `name` of any family, and its configuration. NULL with a message, which names
- * the one that was perhaps meant. */
+/* The preset called `name` of any family, and its configuration. NULL with a message, which
+ * suggests a preset of a similar name. */
 const struct family_preset *preset_find(const char *name, struct config *config,
         char error[FAMILY_ERROR_BYTES]);
-/* Is the preset one of ours, not of what was published, for just this precision? */
+/* Is the preset one of ours (not a published one), for just this precision? */
 bool preset_is_meant(const struct family_preset *preset, const struct precision *precision);
 /* The problem that a preset's figure is of, or else the first for which the preset is legal. */
 struct problem preset_problem(const struct family_preset *preset, const struct config *config,
@@ -249,7 +249,7 @@ void facts_ample(struct device_facts *facts);
 bool facts_parse(const char *text, struct device_facts *facts, char error[FAMILY_ERROR_BYTES]);
 /* The same of a file; the message begins with its path. */
 bool facts_read(const char *path, struct device_facts *facts, char error[FAMILY_ERROR_BYTES]);
-/* Lessens what a device can do to what `least` can: memory, work-groups, vectors, registers, double
+/* Limits what a device can do to what `least` can: memory, work-groups, vectors, registers, double
  * precision, compute capability, images and shuffles. What the device is stays: its names, its
  * kind, its compute units and its clock. */
 void facts_lessen(struct device_facts *facts, const struct device_facts *least);

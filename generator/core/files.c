@@ -13,7 +13,7 @@ static void explain(char error[FILES_ERROR_BYTES], const char *path, int cause)
     snprintf(error, FILES_ERROR_BYTES, "%.160s: %s", path, strerror(cause));
 }
 
-/* More than any file of ours: a device that never ends is not read for ever. */
+/* More than any file of ours, so that a device that never ends is not read for ever. */
 static const size_t most_bytes = (size_t) 1 << 28;
 
 static char *read_all(FILE *file, size_t *len)
@@ -79,7 +79,7 @@ static bool same_content(const char *path, const char *bytes, size_t len)
     return same;
 }
 
-/* Into a new file, or one that is there; for `name`. */
+/* Writes to a new file, or into one that is there; messages call it `name`. */
 static bool write_there(const char *path, const char *name, const char *bytes, size_t len,
         char error[FILES_ERROR_BYTES])
 {
@@ -97,7 +97,7 @@ static bool write_there(const char *path, const char *name, const char *bytes, s
     return written && closed;
 }
 
-/* In the place of a plain file that is there, or where there is none. */
+/* Replaces a plain file, or makes one where there is none. */
 static bool replace(const char *path, const struct stat *old, const char *bytes, size_t len,
         char error[FILES_ERROR_BYTES])
 {

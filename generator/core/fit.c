@@ -10,13 +10,14 @@
 
 static const double picoseconds = 1e12;
 
-/* A recipe is fitted so often, each time with weights by the fit before, of so much at most. */
+/* A recipe is fitted so many times, each time with weights from the fit before, which are so large
+ * at most. */
 enum { PASSES = 4, MOST_BALANCE = 2 };
 
 /* A family and the factors of its recipes are fitted in turn, so often. */
 enum { FAMILY_PASSES = 3 };
 
-/* Of the terms that go with the work of a tile, by what of it. */
+/* For each term that goes with the work of a tile: which part of the work. */
 static const struct by_tile {
     enum fit_by_tile by;
     unsigned term;
@@ -39,7 +40,7 @@ _Static_assert(KILN_NUM_TERMS + NUM_BY_TILE <= NNLS_MOST_TERMS, "a family has to
 
 /* ---- one recipe ---- */
 
-/* As winners.tsv holds it, so that what is emitted there and then is the same. */
+/* As winners.tsv holds it, so that what is emitted now and from that file is the same. */
 static float as_written(double value)
 {
     char digits[32];
@@ -47,9 +48,9 @@ static float as_written(double value)
     return strtof(digits, NULL);
 }
 
-/* Of a relative error the square is less where the time is told too short than where it is told too
- * long by the same factor. With these weights both count about the same, where the factor is not
- * large: a single wild time shall not count more than any other. */
+/* The square of a relative error is less for a time told too short than for one told too long by
+ * the same factor. With these weights both count about the same. The weights are bounded, so that a
+ * single wild time does not count much more than others. */
 static double balance(double measured, double told)
 {
     return told > 0 ? fmin(fmax(measured / told, 1.0 / MOST_BALANCE), MOST_BALANCE) : MOST_BALANCE;
@@ -165,7 +166,7 @@ double fit_guess(const struct fit_family *family, const uint32_t tile[3],
     return sum / picoseconds;
 }
 
-/* Of each recipe the mean of the logarithms, as if one more time had been just what the family
+/* For each recipe the mean of the logarithms, as if one more time had been just what the family
  * tells. */
 static void find_factors(const struct fit_family *family, const struct fit_timing *const *timings,
         size_t num, unsigned num_candidates, struct fit_factor *factors)

@@ -1,12 +1,11 @@
 /* fit.h: coefficients of a recipe's time (runtime/predict.h) from measured times. Pure.
  *
  * Non-negative least squares on relative errors (nnls.h), weighted so that times told too short
- * count like those told too long. Some tens of shapes are enough. Of fewer, and of shapes unlike
- * them, what the family's other recipes take tells more, by the recipe's tile (struct fit_family):
- * its times are samples too, which together count as much as a few measured ones. Where the same
- * configuration was fitted on the device or a relative, to more shapes than there are here, its
- * coefficients say more of how the time depends on the shape: then what was measured here only
- * scales them (times.c).
+ * count like those told too long. Some tens of shapes are enough. With fewer, and for shapes unlike
+ * them, the times of the family's other recipes tell more, by the recipe's tile (struct
+ * fit_family): what they tell counts as a few more measured times. Where the same configuration was
+ * fitted on the device or a relative, to more shapes than there are here, its coefficients say more
+ * of how the time depends on the shape: then what was measured here only scales them (times.c).
  */
 #ifndef KILN_CORE_FIT_H
 #define KILN_CORE_FIT_H
@@ -28,14 +27,14 @@ enum { FIT_LEAST = 4 };
 /* From so many samples on a prior counts no more. */
 enum { FIT_ENOUGH = 100 };
 
-/* As much as so many samples counts what the family tells. */
+/* What the family tells counts as so many samples. */
 enum { FIT_GUESSES_COUNT = 8 };
 
-/* As much as so many samples of a recipe counts what all those of a bundle for the device took
- * longer: the machine may be faster than it was, for all. */
+/* By how much longer all recipes of a bundle for the device took counts as so many samples of each:
+ * the machine may be faster than it was, for all of them. */
 enum { FIT_COMMON_COUNTS = 20 };
 
-/* The fewest samples of all its recipes that say anything of a family. */
+/* The fewest samples, of all its recipes, that say anything of a family. */
 enum { FIT_FAMILY_LEAST = 10 };
 
 /* Fits a configuration's coefficients. guesses: samples of what its family tells, at any number of
@@ -43,16 +42,16 @@ enum { FIT_FAMILY_LEAST = 10 };
 bool fit_time(const struct fit_sample *samples, size_t num, const struct fit_sample *guesses,
         size_t num_guesses, struct kiln_time *time);
 
-/* By how much longer the samples took than a prior tells: the median; 1 without samples. Of more
- * than FIT_ENOUGH, the first. */
+/* The median of the samples' times over those that a prior tells; 1 without samples. Only the first
+ * FIT_ENOUGH count. */
 double fit_factor_over(const struct kiln_time *prior, const struct fit_sample *samples, size_t num);
 
-/* Every time that the coefficients tell becomes so many times as long. */
+/* Multiplies every time that the coefficients tell by the factor. */
 void fit_lengthen(struct kiln_time *time, double factor);
 
 /* ---- families ---- */
 
-/* By what of the tile a term's coefficient is larger. */
+/* With what of the tile a term's coefficient grows. */
 enum fit_by_tile {
     FIT_BY_NONE,                       /* one size for all */
     FIT_BY_PRODUCTS,                   /* m n k */
@@ -75,7 +74,7 @@ struct fit_timing {
     unsigned candidate;                /* which of the recipes, below num_candidates */
 };
 
-/* By what a recipe takes longer than its family tells. */
+/* The factor by which a recipe takes longer than its family tells. */
 struct fit_factor {
     double times;                      /* 1 where there is no time of it */
     double sum;                        /* of logarithms, of so many times */

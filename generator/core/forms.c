@@ -7,12 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Recipes for triangles: so many of a precision, by their times at shapes of two pairs: NT, as in
- * A A', and NN, which complex products become. */
+/* Recipes for triangles: at most so many of a precision, by their times at shapes of two pairs: NT,
+ * as in A A', and NN, which complex products become. */
 enum { MOST_TRIANGLES = 8, OF_PAIR = 2 * 8 * 4, NUM_SHAPES = 2 * OF_PAIR, MOST_KEPT = 4 };
 static const int pairs[] = { 1, 0 };
 
-/* Of a bundle for several kinds of devices, so many for each of these kinds. */
+/* In a bundle for several kinds of devices, so many for each of these kinds. */
 static const struct kind {
     unsigned kind, vector_floats;
     int most;
@@ -127,7 +127,7 @@ static struct kiln_product shape(const struct problem *problem, unsigned i)
     return product;
 }
 
-/* One that is not timed is as good as others like it, and never better than one that is. */
+/* Recipes without a time all count the same, and never better than one with a time. */
 static double time_of(const struct winner *winner, const struct kiln_recipe *recipe,
         const struct kiln_product *product, const struct device_facts *facts)
 {
@@ -183,7 +183,7 @@ static bool find_candidates(const struct winners *winners, const struct precisio
     return true;
 }
 
-/* What remains to be lost with a candidate more: a sum of logarithms. */
+/* The loss that remains with one more candidate: a sum of logarithms. */
 static double loss_with(const struct candidates *candidates, unsigned one,
         const double best[NUM_SHAPES])
 {
@@ -209,8 +209,8 @@ static void add_triangle(struct winners *winners, const struct candidates *candi
         add(winners, &winner);
 }
 
-/* Greedily, each time the one that leaves least to be lost, while it gains a two-hundredth. If
- * none of these takes every shape on every device, those that do. */
+/* Takes greedily the one that leaves the least loss, as long as it gains a two-hundredth. If none
+ * of these takes every shape on every device, adds those that do. */
 static void add_triangles(struct winners *winners, const struct candidates *candidates, int most)
 {
     double best[NUM_SHAPES], last = HUGE_VAL;
@@ -236,7 +236,7 @@ static void add_triangles(struct winners *winners, const struct candidates *cand
             add_triangle(winners, candidates, c);
 }
 
-/* Where no recipe says which devices it is for, they are for the one. */
+/* Where no recipe says which devices it is for, all are for one kind. */
 static bool add_triangles_of(struct winners *winners, const struct precision *precision,
         char error[FAMILY_ERROR_BYTES])
 {
@@ -256,7 +256,7 @@ static bool add_triangles_of(struct winners *winners, const struct precision *pr
     return ok;
 }
 
-/* The hashes of what has none. What was timed keeps that of the text that was. */
+/* Adds the hashes that are missing. What was timed keeps the hash of the text that was timed. */
 static bool add_hashes(struct winners *winners, char error[FAMILY_ERROR_BYTES])
 {
     static const uint64_t none[NUM_PAIRS];

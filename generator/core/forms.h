@@ -4,7 +4,7 @@
 
 #include "winners.h"
 
-/* Is the winner one of these? */
+/* Is the winner such a recipe? */
 bool form_is(const struct winner *winner);
 
 /* Adds them to the winners, in the place of those that are there, while there is room:

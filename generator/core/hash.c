@@ -49,7 +49,7 @@ static uint64_t hash_double(uint64_t hash, double value)
     hash = _Generic(row->field, long: hash_long, double: hash_double, default: hash_text) \
             (hash, row->field);
 
-/* Rows have no padding where a pointer has 64 bits, so that their fields' sizes add up. */
+/* Where a pointer has 64 bits rows have no padding, so the sizes of their fields add up. */
 #define ALL_FIELDS(sizes) \
     _Static_assert(sizeof(void *) != 8 || 0 sizes == sizeof *row, "a field is not hashed")
 #define HASHER(name, type, FIELDS) \

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the recipes of a file are for that do not say so themselves. */
+/* What the recipes of a file are for if they do not say so themselves. */
 static void set_kind(const struct winners *from, struct winner *winner)
 {
     const long floats = from->facts.value[FACT_VECTOR_BYTES] / 4;

@@ -11,10 +11,10 @@
 
 #include "winners.h"
 
-/* Adds the recipes of `from` behind those of `to`, which was empty at first but for its name.
- * What both have for one kind of device stays what it was, for the shorter vectors of the two. The
- * facts become such that both sets are legal. Pins and losses are of one device and stay behind.
- * False with a message when there are too many. */
+/* Adds the recipes of `from` behind those of `to`, which began with nothing but its name. A recipe
+ * that both have for one kind of device stays once, for the shorter vectors of the two. The facts
+ * become such that both sets are legal. Pins and losses are of one device and are not joined. False
+ * with a message when there are too many. */
 bool join_winners(struct winners *to, const struct winners *from, char error[FAMILY_ERROR_BYTES]);
 
 #endif

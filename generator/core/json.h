@@ -4,8 +4,8 @@
  *         if (!strcmp(name, "size")) size = json_number(json);
  *         else json_skip(json);
  *
- * After the first fault `wrong` says what it is, and every function does nothing. What is skipped
- * is looked at no closer than to find its end.
+ * After the first fault `wrong` says what it is, and every function does nothing. Of what is
+ * skipped only the end is searched for.
  */
 #ifndef KILN_CORE_JSON_H
 #define KILN_CORE_JSON_H
@@ -20,7 +20,7 @@ struct json {
 
 /* Enters an object '{' or a list '['. True when it was there. */
 bool json_open(struct json *json, char bracket);
-/* To the next member, whose value must be read or skipped, or behind the end. */
+/* Goes to the next member, whose value must be read or skipped, or behind the end. */
 bool json_member(struct json *json, bool *first, char *name, size_t bytes);
 bool json_item(struct json *json, bool *first);
 

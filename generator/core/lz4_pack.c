@@ -1,5 +1,5 @@
-/* lz4_pack.c: matches by chains of places that begin alike; a match waits where the next byte has a
- * longer one. */
+/* lz4_pack.c: finds matches by chains of places that begin alike; a match is put off where the next
+ * byte has a longer one. */
 #include "lz4_pack.h"
 #include "lz4.h"
 
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The block ends with so many literals, and no match begins within so many bytes of its end: the
- * format asks for it. */
+/* The format asks that a block end with so many literals, and that no match begin within so many
+ * bytes of its end. */
 enum { LAST_LITERALS = 5, LAST_MATCH = 12 };
 
 enum { HASH_BITS = 15, FARTHEST = 65535, MOST_TRIED = 256 };

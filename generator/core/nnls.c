@@ -4,18 +4,18 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Each step adds a term, and takes some away; rounding could make it go round. */
+/* Each step adds a term, and may remove some; rounding could make that go on for ever. */
 enum { MAX_STEPS = 10 * NNLS_MOST_TERMS };
 
-/* So many sums are taken at a time: compilers make vectors of them. What that adds above the
- * diagonal nobody reads. */
+/* So many sums are computed at a time, so that compilers make vectors of them. Nothing reads what
+ * that adds above the diagonal. */
 enum { LANES = 4 };
 _Static_assert(NNLS_MOST_TERMS % LANES == 0, "a row has a part of a vector");
 
 /* The weight of the ridge against that of all equations. */
 static const double ridge = 1e-5;
 
-/* A slope or a value below this, in parts of the values, is none. */
+/* A slope or a value below this part of the values counts as 0. */
 static const double still = 1e-9;
 
 void nnls_add(struct nnls *nnls, const double *terms, double value, double weight)
@@ -92,8 +92,8 @@ static void solve_passive(const struct nnls *problem, const struct passive *pass
     }
 }
 
-/* Goes from x, which is above 0 in all passive terms but the last, towards y as far as none gets
- * below 0. Terms that end at 0 are passive no more. False when y is reached. */
+/* Goes from x, which is above 0 in all passive terms but the last, towards y, as far as no term
+ * gets below 0. Terms that end at 0 leave the passive ones. False when y is reached. */
 static bool step_towards(const double y[NNLS_MOST_TERMS], struct passive *passive,
         double x[NNLS_MOST_TERMS])
 {

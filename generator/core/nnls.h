@@ -15,7 +15,7 @@ struct nnls {
     double weights;
 };
 
-/* Adds that the sum of terms times coefficients is to be `value`, which is above 0. */
+/* Adds an equation: the sum of terms times coefficients is `value`, which is above 0. */
 void nnls_add(struct nnls *nnls, const double *terms, double value, double weight);
 
 /* The coefficients, none below 0, with the least weighted sum of squares of relative errors. Of a

@@ -27,7 +27,7 @@ static void show(struct pool *pool)
     pool->data.symbols = pool->symbols;
 }
 
-/* Where the line is, or else belongs. */
+/* Where the line is, or where it belongs if it is not there. */
 static uint32_t *slot_of(struct pool *pool, const char *line, size_t len)
 {
     size_t at = (size_t) kiln_hash(KILN_HASH_BEGIN, line, len) & (pool->num_slots - 1);

@@ -25,13 +25,13 @@ static const struct winner *find_recipe(const struct winners *winners,
     return NULL;
 }
 
-/* Of a bench's device; 0: as many as the bundle's. */
+/* The compute units of a bench's device; 0: as many as the bundle's. */
 static uint32_t units_of(const struct winners *winners, const struct bench *bench)
 {
     return bench->units == (uint32_t) winners->facts.value[FACT_UNITS] ? 0 : bench->units;
 }
 
-/* Of a row that is of the precision and has times of the bundle's recipes. */
+/* Is the row of the precision, and has it times of the bundle's recipes? */
 static bool counts(const struct winners *winners, const struct precision *precision,
         const struct bench_row *row)
 {
@@ -61,7 +61,8 @@ static bool is_first(const struct winners *winners, const struct bench *benches,
     return true;
 }
 
-/* By chance, and for the same shape always alike: drawn shapes come in turns of their classes. */
+/* Chosen by a hash, so that the same shape always gives the same answer. (Drawn shapes come in
+ * turns of their classes.) */
 static bool is_held_out(const struct bench_row *row)
 {
     const uint64_t shape[] = { (uint64_t) row->pair, row->m, row->n, row->k };
@@ -163,7 +164,7 @@ static bool add_losses(const struct winners *winners, const struct records *reco
     return ok;
 }
 
-/* ---- the bundle that comes of it ---- */
+/* ---- the new bundle ---- */
 
 static const struct rechosen *find_done(const struct rechosen *done, unsigned num_done,
         const struct precision *precision)
@@ -219,7 +220,7 @@ static bool add_pinned(const struct winners *old, const struct precision *precis
     return ok;
 }
 
-/* The pins of before, by the recipes' new places. */
+/* Keeps the pins, with the recipes' new places. */
 static bool keep_pins(const struct winners *old, struct winners *now)
 {
     memcpy(now->pins, old->pins, sizeof now->pins);
@@ -235,7 +236,7 @@ static bool keep_pins(const struct winners *old, struct winners *now)
     return true;
 }
 
-/* Puts what was chosen in the place of what there was. */
+/* Replaces the old recipes by the chosen ones. */
 static bool compose(const struct winners *old, const struct winners *chosen, struct rechosen *done,
         unsigned num_done, struct winners *now)
 {
@@ -367,7 +368,7 @@ bool rechoose(const struct winners *old, const struct bench *benches, unsigned n
 
 /* ---- times alone ---- */
 
-/* At shapes that are not held out. What else is known of a recipe are guesses. */
+/* Fits to shapes that are not held out. What else is known of a recipe counts as guesses. */
 static bool is_measured(const struct records *records, const struct winner *winner)
 {
     for (size_t i = 0; i < records->num; i++) {
@@ -379,7 +380,7 @@ static bool is_measured(const struct records *records, const struct winner *winn
     return false;
 }
 
-/* What is lost by the new times goes to `told`. False when out of memory. */
+/* Writes what is lost by the new times to `told`. False when out of memory. */
 static bool fit_precision(const struct records *records, const struct family *family,
         struct rechosen *done, struct winners *now, struct winners *told)
 {
@@ -403,7 +404,7 @@ static bool fit_precision(const struct records *records, const struct family *fa
     return ok && add_losses(now, records, done->precision, told, &done->now);
 }
 
-/* The losses that are told, of each precision; those there were where none is. */
+/* Takes the losses of each precision from `told`, or keeps the old ones where it has none. */
 static void renew_losses(const struct winners *old, const struct winners *told, struct winners *now)
 {
     now->num_losses = 0;

@@ -1,9 +1,9 @@
 /* rechoose.h: the recipes of a bundle chosen anew, and their times fitted anew, by what kiln-bench
  * --best measured of them. Pure.
  *
- * A tuning times many configurations at few shapes each. The bench times few, those of a bundle, at
- * as many shapes as there is patience for, all of them in turn at every shape. So coefficients that
- * are fitted to its times choose better, and of many recipes it tells which few are enough.
+ * A tuning times many configurations at few shapes each. The bench times the few recipes of a
+ * bundle at as many shapes as there is patience for, all in turn at every shape. So coefficients
+ * fitted to its times choose better, and it tells which few of many recipes are enough.
  */
 #ifndef KILN_CORE_RECHOOSE_H
 #define KILN_CORE_RECHOOSE_H
@@ -14,13 +14,13 @@
 /* Fewer shapes of a precision do not say how long a recipe takes at others. */
 enum { RECHOOSE_LEAST_SHAPES = 40 };
 
-/* Of six shapes of a precision one is held out, as chance has it: it is used for the losses alone. */
+/* About one of six shapes of a precision is held out: it is used for the losses alone. */
 enum { RECHOOSE_HELD_ONE_OF = 6 };
 
 /* What was done to a precision. */
 struct rechosen {
     const struct precision *precision;
-    unsigned of, recipes;              /* how many there were, and how many there are, or got new
+    unsigned of, recipes;              /* how many there were; how many there are, or got new
                                           times */
     unsigned shapes, held;             /* that were measured, each once on devices of a size; of
                                           these, held out */

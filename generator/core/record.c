@@ -35,7 +35,8 @@ static const char language[] =
 #undef FACT
     ;
 
-/* The first preset of a family that is legal for a problem, as a device with everything gets it. */
+/* The first preset of a family that is legal for a problem, assembled for a device that has
+ * everything. */
 static uint64_t hash_sample(uint64_t hash, const struct family *family,
         const struct problem *problem)
 {
@@ -52,7 +53,7 @@ static uint64_t hash_sample(uint64_t hash, const struct family *family,
             continue;
         if (assembly_init(&assembly, family->name, &facts) &&
                 assembly_add(&assembly, &config, problem, &index, error)) {
-            assembly.bundle.format = 0; /* which says how times are kept, not what is timed */
+            assembly.bundle.format = 0; /* it says how times are kept, not what is timed */
             hash = hash_bundle(hash, &assembly.bundle);
         }
         assembly_free(&assembly);
@@ -243,7 +244,7 @@ static bool refuse(unsigned number, const char *what, char error[FAMILY_ERROR_BY
     return false;
 }
 
-/* Is the line at p one whose end was not written? */
+/* Is the line at p torn: was its end not written? */
 static bool is_torn(const char *p)
 {
     return !strchr(p, '\n');

@@ -50,11 +50,12 @@ struct record {
     const struct precision *precision;
     int pair;                          /* kiln_pair() */
     size_t m, n, k;
-    uint32_t units;                    /* of the device that timed it; 0: what the journal's facts
-                                          say, as of all rows of the text */
+    uint32_t units;                    /* of the device that timed it; 0: as the journal's facts
+                                          say; always 0 in rows from a text */
     struct config config;
     char outcome[RECORD_OUTCOME_BYTES];      /* "ok", or the cause of failure */
-    double seconds, spread, cost;      /* seconds: of one operation; "late": that there were */
+    double seconds, spread, cost;      /* seconds: of one operation; of "late" ones, the time that
+                                          was left */
     bool used;                         /* by the present run; not in the text */
     char message[RECORD_MESSAGE_BYTES];
 };
@@ -66,8 +67,8 @@ struct journal_head {
     unsigned merged;                   /* how many journals it was made of; 0: none */
 };
 
-/* Where coefficients are known from: the number of a bundle, as only those of one compare, nearer
- * ones first; and whether that is for the device, by its rows. */
+/* Where coefficients come from: the number of a bundle, nearer bundles first (only coefficients of
+ * one bundle compare); and whether its rows name the device. */
 struct prior_source {
     unsigned bundle;
     bool is_for_device;
@@ -78,19 +79,20 @@ struct records {
     size_t num, capacity;
     struct record *rows;               /* freed by records_free */
     size_t whole_bytes;                /* of the text, without a torn last row */
-    /* Not in the text; NULL: nothing is known. The coefficients of a configuration that are known of
-     * the device or a relative, or NULL; then *source, all 0 before, says where from. */
+    /* Not in the text; NULL: nothing is known. Gives the coefficients that a bundle for the device
+     * or a relative has of a configuration, or NULL; *source, all 0 before, then says which
+     * bundle. */
     const struct kiln_time *(*prior)(const void *user, const struct device_facts *facts,
             const struct precision *precision, const struct config *config,
             struct prior_source *source);
     const void *prior_user;            /* handed to it */
-    bool prior_is_own;                 /* they are of the bundle whose times are fitted anew: what
-                                          they tell is guesses (fit.h) at other shapes */
+    bool prior_is_own;                 /* they are of the bundle whose times are fitted anew, and
+                                          count as guesses (fit.h) at other shapes */
 };
 
-/* In what two heads differ so that the rows of one say nothing about the other: "platform",
- * "device", "driver", "generator" or a fact's name; NULL when they do not. The clock's rate is left
- * out, as some drivers report the present one. */
+/* The first thing in which two heads differ so that the rows of one say nothing about the other:
+ * "platform", "device", "driver", "generator" or a fact's name; NULL when they do not. The clock's
+ * rate is left out, as some drivers report the present one. */
 const char *journal_difference(const struct journal_head *a, const struct journal_head *b);
 
 /* What the generator's tables and templates hash to. */

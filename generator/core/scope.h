@@ -13,7 +13,7 @@
 enum { SCOPE_MAX_NAMES = 320, SCOPE_NAME_BYTES = 32, SCOPE_TEXT_BYTES = 192 };
 
 struct scope_entry {
-    uint32_t key;                      /* of the name: what differs in it is another name */
+    uint32_t key;                      /* of the name: names whose keys differ are different */
     char name[SCOPE_NAME_BYTES];
     size_t name_len;
     bool is_text;                      /* a text may be substituted, not computed with */
@@ -23,8 +23,8 @@ struct scope_entry {
 
 struct scope {
     size_t num;
-    /* Out of sight are the entries from `globals` up to `floor`: what templates set that include
-     * the one at hand. */
+    /* The entries from `globals` up to `floor` are hidden: they were set by the templates that
+     * include the present one. */
     size_t globals, floor;
     struct scope_entry entries[SCOPE_MAX_NAMES];
 };

@@ -14,40 +14,41 @@
 
 enum { MAX_CHOSEN = 40, FEW_AGAINST_KNOWN = 150, FEW_TASKS = 8 };
 
-/* The choice is by predicted times too, at up to so many drawn tasks; together they count as much
- * as the measured ones. */
+/* Predicted times at up to so many drawn tasks are used for the choice too; together they count as
+ * much as the measured ones. */
 enum { MOST_GUESSES = 800 };
 
-/* Products that take as long as an element of a matrix that comes from memory or goes there. */
+/* As many products as take the time of moving one element of a matrix from or to memory. */
 enum { MOVED_AS = 64 };
 
-/* What a recipe must lower the mean loss by, to be worth its size: on a CPU; and elsewhere, where
- * times repeat better and what is fast for one kind of shape is far behind for others, or where all
- * recipes were timed in turn at every shape. */
+/* By how much a recipe must lower the mean loss to be worth its size: on a CPU; and on other
+ * devices, where times repeat better and a recipe that is fast for one kind of shape is far behind
+ * for others, or where all recipes were timed in turn at every shape. */
 static const double worth_on_cpu = 0.002, worth_otherwise = 0.0005;
-/* And what exchanging it for another must gain. */
+/* And by how much an exchange for another one must lower it. */
 static const double worth_exchange = 0.0005;
 
 /* A lead of the generic bundle that is not just noise. */
 static const double clear_lead = 1.05;
 
-/* Of many candidates those are taken that were told too fast, most of all by few samples. So one of
- * n samples counts as taking 1 + CAUTION / (n + 1) times as long: on a CPU; and where others have the
- * coefficients of a known bundle, which are of many. CAUTION_BESIDE on a CPU beside a bundle for the
- * device. Not where a bundle's own are fitted anew, as all its recipes were timed in turn; nor on a
- * GPU from nothing, where recipes for few shapes have few (generator/tune/MEASUREMENTS.md). */
+/* A choice among many candidates favours those whose fitted times are too short, most of all those
+ * with few samples. So a candidate with n samples counts as taking 1 + CAUTION / (n + 1) times as
+ * long: on a CPU; and where others have the coefficients of a known bundle, which come from many
+ * samples. CAUTION_BESIDE is for a CPU beside a bundle for the device. There is no caution where a
+ * bundle's own times are fitted anew, as all its recipes were timed in turn; nor on a GPU from
+ * nothing, where recipes for few shapes have few samples (generator/tune/MEASUREMENTS.md). */
 enum { CAUTION = 8, CAUTION_BESIDE = 30 };
 
-/* What counts, in units of the best time's logarithm, for a task that nothing serves; and for a
- * recipe that is taken at a shape of the matrix where it was left out: its predicted time was twice
- * the best one's then; on a CPU, 1.3 times. */
+/* The loss, a logarithm of times over the best, of a task that nothing serves; and of a recipe that
+ * is taken at a shape of the matrix where it was left out, since its predicted time was then more
+ * than twice the best one's, on a CPU 1.3 times. */
 static const double missing_loss = 3, untimed_loss = 0.7, untimed_loss_on_cpu = 0.3;
 
 /* A choice under way. */
 struct choice {
     struct times times;
     double worth;                      /* what a recipe must lower the mean loss by */
-    double untimed;                    /* what counts for a recipe that is taken where it was not
+    double untimed;                    /* the loss of a recipe that is taken where it was not
                                           timed */
     bool chosen[TIMES_MAX_CANDIDATES];
     bool inherited[TIMES_MAX_CANDIDATES];        /* chosen because a known bundle has it */
@@ -93,10 +94,10 @@ static double task_loss(const struct choice *choice, const struct times_task *ta
                                        : choice->untimed;
 }
 
-/* Time is spent in large tasks: a loss counts by the logarithm of the work, in units of a small
- * task, 64 cubed; 2 gives those that are smaller still a say. To bring an element of a matrix takes
- * as long as MOVED_AS products, more or less, or the weight of matrices times vectors would be that
- * of products a hundred times as fast. */
+/* Most time is spent in large tasks, so a loss is weighted by the logarithm of the work, in units
+ * of a small task, 64 cubed; adding 2 gives smaller tasks some weight. Moving an element of a
+ * matrix takes about as long as MOVED_AS products; without that, a matrix times a vector would
+ * weigh as little as a product that is a hundred times as fast. */
 static double task_weight(const struct times *times, const struct times_task *task)
 {
     const double num_measured = times->num_tasks - times->num_guesses;
@@ -116,7 +117,7 @@ static double mean_loss(const struct choice *choice)
     return sum / weights;
 }
 
-/* The mean loss with one candidate chosen that is not, and another one not that is (-1: none). */
+/* The mean loss if one candidate more were chosen, and another one no more (-1: none). */
 static double loss_with(struct choice *choice, int in, int out)
 {
     if (out >= 0)
@@ -129,7 +130,7 @@ static double loss_with(struct choice *choice, int in, int out)
     return loss;
 }
 
-/* Adds the candidate that lowers the mean loss most, if by what it is worth. */
+/* Adds the candidate that lowers the mean loss most, if it is worth its size. */
 static bool choose_another(struct choice *choice, double *loss)
 {
     int best = -1;
@@ -174,7 +175,7 @@ static bool exchange(struct choice *choice, double *loss)
     return true;
 }
 
-/* What a known bundle has, chosen from more shapes than these, is chosen here too. */
+/* Chooses what a known bundle has too: it was chosen by more shapes than these. */
 static unsigned choose_known(struct choice *choice)
 {
     const unsigned num_measured = choice->times.num_tasks - choice->times.num_guesses;
@@ -205,7 +206,8 @@ static bool loses_to_generic(const struct choice *choice, const struct times_tas
     return c >= 0 && task->seconds[c] > clear_lead * task->generic;
 }
 
-/* However little it is worth on the whole, nobody is to lose by a tuned bundle. */
+/* Chooses each recipe of generic that clearly leads at a task, however little it is worth on the
+ * whole: no call is to lose by a tuned bundle. */
 static void choose_generic(struct choice *choice)
 {
     for (unsigned i = 0; i < choice->times.num_tasks; i++) {
@@ -429,7 +431,7 @@ static unsigned num_chosen(const struct choice *choice)
     return num;
 }
 
-/* Adds what is chosen now, but for the losses, and lists again what it is judged by. */
+/* Adds what is chosen now, without the losses, and lists again what it is judged by. */
 static bool add_for_size(const struct records *records, struct choice *choice,
         struct winners *winners)
 {
@@ -467,7 +469,7 @@ static bool count_bytes(const struct records *records, struct choice *choices,
     return assembled_bytes(winners, bytes, error);
 }
 
-/* What the mean loss rises by without a chosen candidate. */
+/* By how much the mean loss rises without a chosen candidate. */
 static double worth_of(struct choice *choice, unsigned c)
 {
     const double with = mean_loss(choice);
@@ -567,7 +569,7 @@ static int pinned(const struct winners *winners, const struct times *times,
     return -1;
 }
 
-/* Which candidates the winners are. */
+/* Finds the candidates that the winners are. */
 static void mark_winners(const struct winners *winners, struct choice *choice,
         int number[TIMES_MAX_CANDIDATES])
 {
@@ -593,7 +595,7 @@ bool select_list(const struct records *records, const struct winners *winners,
     *list = NULL;
     bool ok = open_times(records, precision, &choice.times) &&
               times_add(records, kind, &choice.times);
-    if (ok && kind != RECORD_HELD) /* where nothing else is to count */
+    if (ok && kind != RECORD_HELD) /* there nothing else counts */
         times_add_generic(records, &choice.times);
     mark_winners(winners, &choice, number);
     if (ok && choice.times.num_tasks) {
@@ -649,7 +651,7 @@ static void describe(const struct records *records, const char *name, struct win
     snprintf(winners->device, sizeof winners->device, "%s", facts->device);
     snprintf(winners->provenance, sizeof winners->provenance,
             "tuned on %.120s, %.100s, driver %.60s", facts->device, facts->platform, facts->driver);
-    /* Its compiler may take the process down, and does so by version. */
+    /* Its compiler may end the process, depending on the version. */
     if (kiln_compiles_in_process(facts->platform))
         snprintf(winners->driver, sizeof winners->driver, "%s", facts->driver);
     winners->facts = *facts;

@@ -4,12 +4,12 @@
  * transpose pairs, each with coefficients fitted to its times (times.h). What a set of recipes is
  * worth is the time of what the library would dispatch, by these coefficients, against the best
  * candidate. A greedy choice takes, one by one, the recipe that lowers the mean loss most, and
- * exchanges earlier ones for better ones, until another one gains little; large tasks count
- * more. Predicted times at drawn shapes have a say beside measured ones, which are few for all
- * the kinds of shapes there are. What is fastest at a shape of the application's own is chosen as
- * well, and pinned to it. What loses to the generic bundle on the whole does not ship, unless the
- * bundle is to serve alone. Where the bundle has a budget of bytes, what is worth least is dropped
- * until it fits. The losses that are told are those at held-out shapes.
+ * exchanges earlier ones for better ones, until another one gains little; large tasks count more.
+ * Predicted times at drawn shapes are used beside measured ones, which are few for all the kinds of
+ * shapes there are. What is fastest at a shape of the application's own is chosen as well, and
+ * pinned to it. What loses to the generic bundle on the whole does not ship, unless the bundle is
+ * to serve alone. Where the bundle has a budget of bytes, what is worth least is dropped until it
+ * fits. The losses that are told are those at held-out shapes.
  */
 #ifndef KILN_CORE_SELECT_H
 #define KILN_CORE_SELECT_H
@@ -35,7 +35,7 @@ struct select_budget {
     } dropped[WINNERS_MAX_RECIPES];
 };
 
-/* Tells what was dropped, one line a recipe, and what is over the budget all the same. */
+/* Says what was dropped, one line a recipe, and by how much the bundle is still over the budget. */
 void select_tell_dropped(const struct select_budget *budget, const char *program,
         struct text *text);
 
@@ -63,8 +63,8 @@ bool select_list(const struct records *records, const struct winners *winners,
 /* How a precision's bundle stands against the generic one, at the shapes where both were timed. */
 struct select_generic {
     unsigned shapes, slower;           /* how many; at how many of them generic is clearly faster */
-    unsigned unverified;               /* at how many of these by a recipe that was not verified in
-                                          time; at others it is predicted to be slower */
+    unsigned unverified;               /* at how many of these the faster recipe was not verified in
+                                          time; at the others it is predicted to be slower */
     double factor;                     /* weighted mean of time over generic's; 0: not compared */
     bool is_left;                      /* generic is faster on the whole, or all that was chosen is
                                           its own: nothing ships */

@@ -36,7 +36,7 @@ static struct count *count_of(struct state *s, struct kiln_pair pair)
     return &s->counts[at];
 }
 
-/* In a run of one symbol, pairs do not overlap. */
+/* In a run of equal symbols, pairs do not overlap. */
 static void count_pairs(struct state *s)
 {
     memset(s->counts, 0, s->num_counts * sizeof *s->counts);

@@ -1,9 +1,9 @@
 /* signature.h: what a kernel's arguments are, from the list in a family's table (family.h, `args`).
  *
  * A list is codes of runtime/bundle.h without prefix, in the order of the arguments. Each has a
- * declaration by which the kernel's text sees it: `A` is "__global const ${T} *restrict A". Where
- * the text is to see another one it stands behind the code, up to a semicolon:
- * "M N K WORKSPACE as __global uchar *work; REGION_0 as long maps_at; ALPHA BETA".
+ * declaration by which the kernel's text sees it: `A` is "__global const ${T} *restrict A". Another
+ * declaration may stand behind the code, up to a semicolon: "M N K WORKSPACE as __global uchar
+ * *work; REGION_0 as long maps_at; ALPHA BETA".
  */
 #ifndef KILN_CORE_SIGNATURE_H
 #define KILN_CORE_SIGNATURE_H
@@ -31,7 +31,7 @@ bool signature_parse(const char *args, bool is_whole, struct signature *signatur
 bool signature_head(const char *name, const char *locals, const char *args, bool is_whole,
         struct text *head);
 
-/* By this name templates include a kernel's head. */
+/* The name by which templates include a kernel's head. */
 #define SIGNATURE_FILE "kernel"
 
 /* The codes by their names in bundle.h, without prefix. */

@@ -60,7 +60,8 @@ bool space_locate(const struct space *space, const struct config *config, struct
     return true;
 }
 
-/* Neighbours fall into different shards, so that each sees the whole landscape, thinned out. */
+/* Neighbouring points fall into different shards, so that each shard is a sample of the whole
+ * space. */
 static bool in_shard(const struct space *space, const struct point *point)
 {
     uint64_t state = space_index(space, point);

@@ -70,7 +70,7 @@ static bool is_head(const char *p)
 static unsigned list_functions(const char *text, struct function functions[MAX_FUNCTIONS])
 {
     unsigned num = 0;
-    const char *comment = NULL; /* where the comment begins that the line at hand follows */
+    const char *comment = NULL; /* where the comment above the present line begins */
     for (const char *p = text; *p && num < MAX_FUNCTIONS; p = next_line(p)) {
         if (starts_with(p, "//")) {
             comment = comment ? comment : p;
@@ -232,8 +232,8 @@ static bool begins_part(const char *p)
            (p[1] && strchr("+-*/%&|^<>=?:", p[1]) && (p[2] == ' ' || (p[2] && p[3] == ' ')));
 }
 
-/* The blank where the text [p, end) is broken best, at `limit` if that can be: behind a comma, or
- * before an operator. NULL: nowhere. */
+/* The blank at which the text [p, end) is best broken, as near to `limit` as possible: behind a
+ * comma, or before an operator. NULL: nowhere. */
 static const char *find_break(const char *p, const char *limit, const char *end)
 {
     const char *comma = NULL, *part = NULL;
@@ -260,7 +260,7 @@ static void add_span(struct text *out, const char *from, const char *to)
     text_add(out, "%.*s", (int) (to - from), from);
 }
 
-/* A line of code, in as many as it takes. */
+/* Writes a line of code, as several lines if it is too long. */
 static void add_code(struct text *out, const char *p, const char *end)
 {
     const size_t indent = strspn(p, " ");
@@ -337,7 +337,7 @@ static char *break_lines(const char *text)
             p = add_comment(&out, p);
             continue;
         }
-        /* Of blank lines one does. */
+        /* Of several blank lines one is kept. */
         if (*p != '\n' || !out.len || out.bytes[out.len - 1] != '\n' || out.len < 2 ||
                 out.bytes[out.len - 2] != '\n')
             add_code(&out, p, line_end(p));
@@ -353,7 +353,7 @@ static char *break_lines(const char *text)
 char *tidy(char *text)
 {
     drop_functions(text);
-    /* What a macro stands for is not looked at. */
+    /* Texts with macros are left alone: what a macro stands for is not known here. */
     if (!strstr(text, "#define"))
         drop_idle(text);
     char *broken = *text ? break_lines(text) : text;

@@ -9,14 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of fewer that were timed in turn nobody can tell whether the machine or one of them was slow. */
+/* With fewer that were timed in turn, it can not be told whether the machine or one of them was
+ * slow. */
 enum { MOMENT_LEAST = 3, FIT_PASSES = 3 };
 
-/* Of what takes four times as many of the shapes that were timed, fewer samples than these say too
- * little. */
+/* Fewer samples than these say too little of a candidate that takes at least four times as many of
+ * the timed shapes. */
 enum { SEVERAL_SAMPLES = 10 };
 
-/* At so many shapes what is known of a configuration tells of its times. */
+/* The number of drawn shapes at which what is known of a configuration gives guesses. */
 enum { PRIOR_SHAPES = 200 };
 
 int times_find(const struct times *times, const struct config *config)
@@ -88,7 +89,7 @@ static uint32_t units_of(const struct times *times, const struct record *r)
     return r->units > 0 ? r->units : (uint32_t) times->facts->value[FACT_UNITS];
 }
 
-/* For what a row tells of pair, shape and device. */
+/* The time predicted for a row's pair, shape and device. */
 static uint64_t predict(const struct times *times, unsigned number, const struct record *r)
 {
     const struct times_candidate *candidate = &times->candidates[number];
@@ -141,8 +142,8 @@ static struct draw_limits limits_of(const struct records *records, const struct 
     return limits;
 }
 
-/* Draws up to `most` shapes from where those of the journal lie that are not held out; none where
- * these lie too near to each other. */
+/* Draws up to `most` shapes from the region of the journal's shapes that are not held out; none if
+ * that is too small. */
 static size_t draw_like(const struct records *records, const struct times *times, size_t most,
         struct record *shapes)
 {
@@ -182,10 +183,10 @@ struct timings {
     struct fit_sample *samples, *guesses;        /* guesses: and for those drawn */
     bool has_bundle;                   /* one for the device is known: */
     unsigned bundle;                   /* which, */
-    double common;                     /* and by what all its recipes took longer */
+    double common;                     /* and by what factor all its recipes took longer */
 };
 
-/* Of one precision: the same pair and shape, on a device as large? A record or a times_task. */
+/* For records or times_tasks of one precision: are pair, shape and number of units the same? */
 #define SAME_TASK(a, b) \
     ((a)->pair == (b)->pair && (a)->m == (b)->m && (a)->n == (b)->n && (a)->k == (b)->k && \
             (a)->units == (b)->units)
@@ -259,8 +260,8 @@ static void free_timings(struct timings *timings)
     free(timings->drawn);
 }
 
-/* The fewest samples that do for a candidate without its family, beside the shapes of the list that
- * it takes. */
+/* The fewest samples that are enough for a candidate without its family, given the shapes of the
+ * list that it takes. */
 static size_t least_samples(const struct times *times, unsigned number,
         const struct timings *timings)
 {
@@ -273,7 +274,7 @@ static size_t least_samples(const struct times *times, unsigned number,
     return taken / 4 < SEVERAL_SAMPLES ? taken / 4 : SEVERAL_SAMPLES;
 }
 
-/* What is known of a candidate's configuration, at the shapes drawn that it takes. */
+/* Guesses from what is known of a candidate's configuration, at the drawn shapes that it takes. */
 static size_t list_prior(const struct times *times, unsigned number, const struct kiln_time *prior,
         struct timings *timings)
 {
@@ -290,7 +291,8 @@ static size_t list_prior(const struct times *times, unsigned number, const struc
     return num;
 }
 
-/* What a family tells of a candidate at the shapes that it takes; none without a factor of its own.
+/* Guesses from what a family tells of a candidate, at the shapes that it takes; none if the
+ * candidate has no factor.
  */
 static size_t list_guesses(const struct times *times, unsigned number,
         const struct fit_family *family, const struct fit_factor *factor, struct timings *timings)
@@ -342,7 +344,7 @@ static void find_bundle(const struct records *records, const struct times *times
     }
 }
 
-/* Beside a bundle for the device nothing is known of others. */
+/* Beside a bundle for the device, what other bundles know does not count. */
 static const struct kiln_time *prior_of(const struct records *records, const struct times *times,
         unsigned number, const struct timings *timings)
 {
@@ -351,8 +353,8 @@ static const struct kiln_time *prior_of(const struct records *records, const str
     return timings->has_bundle && source.bundle != timings->bundle ? NULL : prior;
 }
 
-/* What a bundle for the device tells of its recipes compares better than the times of a few shapes
- * do. But the machine may be faster than it was then: for all of them. */
+/* The coefficients of a bundle for the device say better than times at a few shapes which of its
+ * recipes is faster. But the machine may be faster than it was then, for all of them. */
 static void find_common(const struct records *records, const struct times *times,
         struct timings *timings)
 {
@@ -368,7 +370,7 @@ static void find_common(const struct records *records, const struct times *times
     timings->common = known ? sqrt(factors[(known - 1) / 2] * factors[known / 2]) : 1;
 }
 
-/* By what a recipe takes longer than its prior tells. */
+/* The factor by which a recipe takes longer than its prior tells. */
 static double factor_of(const struct kiln_time *prior, const struct timings *timings, size_t num)
 {
     const double own = fit_factor_over(prior, timings->samples, num);
@@ -401,8 +403,8 @@ static void fit_candidate(const struct records *records, struct times *times, un
                                    &candidate->time);
 }
 
-/* By how much more than predicted those that were timed together took: the mean of the logarithms,
- * and as if one more had taken just that. */
+/* By what factor those that were timed together took longer than predicted: by the mean of the
+ * logarithms, as if one more had taken just what was predicted. */
 static double slowness_of(const struct times *times, const struct timing *list, size_t num)
 {
     double sum = 0;
@@ -461,7 +463,8 @@ static bool is_first_of_family(const struct times *times, unsigned number)
 }
 
 /* A shared machine is faster at one moment than at another, for all that are timed in turn. So the
- * fits are of what is left when that is taken out, as far as fits of each candidate alone told it.
+ * fits are to what is left when that is taken out, as far as fits of each candidate alone showed
+ * it.
  */
 static bool fit_all(const struct records *records, struct times *times)
 {
@@ -582,9 +585,9 @@ static bool add_rows(const struct records *records, enum record_kind kind, struc
     return true;
 }
 
-/* Of many that are timed once the fastest was also lucky. So where the few fastest were timed
- * again, their second times count, and the best is the best of these, in whatever order the rows
- * came. */
+/* Of many that are timed once, the fastest was also lucky. So where the few fastest were timed
+ * again, their second times count, and the best is the best of these, whatever the order of the
+ * rows. */
 bool times_add(const struct records *records, enum record_kind kind, struct times *times)
 {
     return add_rows(records, kind, times) &&

@@ -54,22 +54,21 @@ struct times {
 /* Lists the candidates of a precision: those that passed the edge classes for all four pairs, and
  * nowhere gave a wrong result, died or hung. Fits their coefficients to all their times but those
  * that are held out, and to what their families tell (fit.h), or scales those that a bundle has of
- * them; where neither is known, not of one that was timed at few of the shapes that it takes.
- * only_used: of this, rows that the present run has not used yet do not count. False when out of
- * memory. Free it in any case. */
+ * them. A candidate of which neither family nor bundle knows anything, and which was timed at few
+ * of the shapes that it takes, gets none. only_used: rows that the present run has not used yet do
+ * not count. False when out of memory. Free it in any case. */
 bool times_open(const struct records *records, const struct precision *precision, bool only_used,
         struct times *times);
 void times_free(struct times *times);
 
-/* Adds the tasks of one kind of row; to those that are held out belongs what was timed again.
- * False when out of memory. */
+/* Adds the tasks of one kind of row; held-out tasks include what was timed again. False when out of
+ * memory. */
 bool times_add(const struct records *records, enum record_kind kind, struct times *times);
-/* Adds what the generic bundle takes for the tasks there are. A recipe of its that is a candidate
- * as well counts there as one. */
+/* Adds what the generic bundle takes for the tasks there are. A generic recipe that is a candidate
+ * too counts as a candidate there. */
 void times_add_generic(const struct records *records, struct times *times);
-/* Adds tasks whose times are guesses, at up to `most` shapes that are drawn (draw.h) from where
- * those of the journal lie that are not held out; none where these lie too near to each other.
- * False when out of memory. */
+/* Adds tasks whose times are guesses, at up to `most` shapes drawn (draw.h) from the region of the
+ * journal's shapes that are not held out; none if that is too small. False when out of memory. */
 bool times_add_guesses(const struct records *records, unsigned most, struct times *times);
 /* Forgets the tasks, not the candidates. */
 void times_clear(struct times *times);
@@ -82,8 +81,8 @@ int times_find(const struct times *times, const struct config *config);
 uint64_t times_predict(const struct times *times, int candidate, int pair, size_t m, size_t n,
         size_t k);
 
-/* What the library would take for a task of those that are chosen: the least predicted time, and
- * what has none at last. -1: none. */
+/* Which of the chosen candidates the library would take for a task: the one with the least
+ * predicted time; those without a time come last. -1: none. */
 int times_dispatched(const struct times_task *task, const bool chosen[TIMES_MAX_CANDIDATES]);
 
 #endif

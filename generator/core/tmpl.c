@@ -55,7 +55,7 @@ struct line {
     struct span word, rest;            /* of a directive: "for" and "i in 0..4" */
 };
 
-/* Lines that a fragment stands around, and where they stand. */
+/* Lines that a fragment is wrapped around, and where they stand. */
 struct body {
     struct line first;
     const struct tmpl_file *file;
@@ -65,7 +65,7 @@ struct body {
 
 struct render {
     const struct tmpl_file *files, *file;
-    const struct body *body;           /* what the file at hand is wrapped around; or NULL */
+    const struct body *body;           /* what the present file is wrapped around; or NULL */
     size_t num_files;
     int line, include_depth, form_depth;
     size_t indent;                     /* of the @include lines on the way here */
@@ -97,7 +97,7 @@ static void fail(struct render *r, const char *format, ...)
     va_end(args);
     snprintf(r->err->file, sizeof r->err->file, "%s", r->file->name);
     r->err->line = r->line;
-    /* What is quoted from a template must not upset a terminal or a row of a journal. */
+    /* What is quoted from a template must not disturb a terminal or a row of a journal. */
     for (char *c = r->err->what; *c; c++)
         if ((unsigned char) *c < 0x20 || *c == 0x7f)
             *c = '?';
@@ -645,7 +645,7 @@ static void render_body(struct render *r)
         r->file = fragment;
 }
 
-/* An included text stands as deep as the @include that brought it. */
+/* An included text is indented like its @include. */
 static void put_indent(struct render *r, const struct line *l)
 {
     for (size_t i = 0; i < r->indent && span_len(l->all) > 0; i++)
@@ -683,7 +683,7 @@ static struct line render_block(struct render *r, struct line l)
     return l;
 }
 
-/* Takes the names of one line "@takes NAME NAME ..." over. */
+/* Takes over the names of one line "@takes NAME NAME ...". */
 static void take_names(struct render *r, const struct line *l)
 {
     r->line = l->number;

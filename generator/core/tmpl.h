@@ -14,7 +14,7 @@
  *   @body                            in such a fragment: these lines, as if they were not wrapped
  *   @// TEXT                         a remark about the template
  *
- * Parentheses in a text balance. Only the last of three parts may have semicolons of its own.
+ * Parentheses in a text must balance. Only the last of three parts may have semicolons of its own.
  *
  * A directive stands alone on its line; its line leaves nothing behind. The list is closed.
  *

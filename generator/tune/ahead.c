@@ -35,8 +35,8 @@ void ahead_close(struct ahead **ahead)
     *ahead = NULL;
 }
 
-/* A builder with nothing to do, its process started. A process that cannot be started is none that
- * is missed: what it was to build is built when it is measured. */
+/* An idle builder; its process is started. If a process cannot be started nothing is lost: what it
+ * was to build is built when it is measured. */
 static struct builder *free_builder(struct ahead *ahead, const volatile int *stop)
 {
     struct device_facts facts;

@@ -24,8 +24,8 @@ void ahead_close(struct ahead **ahead);
 void ahead_build(struct ahead *ahead, const struct trial_request *request,
         const volatile int *stop);
 
-/* The process that builds, or has built, the request's one candidate; it is free again for another
- * one. NULL when none does. */
+/* The process that builds, or has built, the request's one candidate; from here on it is free for
+ * another one. NULL when there is none. */
 struct supervisor *ahead_take(struct ahead *ahead, const struct trial_request *request);
 
 #endif

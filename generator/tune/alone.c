@@ -15,7 +15,7 @@ static const double longest_wait = 600; /* seconds */
  * none. */
 enum { LOOKS = 5, BETWEEN_MS = 100 };
 
-/* More ninjas above one another are not looked for. */
+/* No more ninjas above one another are looked for. */
 enum { MOST_NINJAS = 4 };
 
 struct process {
@@ -64,7 +64,8 @@ static unsigned find_ninjas(struct ninja ninjas[MOST_NINJAS])
     return num;
 }
 
-/* Other tuners take turns with this one; what has left the session of ninja is no job of its. */
+/* Other tuners take turns with this one; a process that has left ninja's session is not one of its
+ * jobs. */
 static bool is_job(const struct process *process, long pid, const struct ninja *ninja)
 {
     return process->parent == ninja->pid && pid != ninja->child && process->state != 'Z' &&

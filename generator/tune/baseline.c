@@ -7,8 +7,8 @@
 /* A recipe of generic's that takes less than this part of the best time is worth verifying. */
 static const double worth_verifying = 0.97;
 
-/* Whether this run has found that the driver does not build it. Rows that lie ahead do not count,
- * so that a run that resumes evaluates the same. */
+/* Whether this run has found that the driver does not build it. Rows that this run has not reached
+ * do not count, so that a run that resumes evaluates the same. */
 static bool is_refused(const struct tuner *tuner, const struct problem *problem,
         const struct config *config)
 {
@@ -35,7 +35,7 @@ static size_t list_takers(const struct tuner *tuner, const struct problem *probl
     return num;
 }
 
-/* Leaves the time that was found in *seconds, or 0. */
+/* *seconds becomes the time that was found, or 0. */
 static bool evaluate(struct tuner *tuner, const struct problem *problem, struct shape shape,
         double incumbent, double *seconds)
 {
@@ -79,8 +79,8 @@ double baseline_rate(struct tuner *tuner, const struct precision *precision, dou
     return rate;
 }
 
-/* The best time for choosing at the shape of a row, of what was timed so far: rows of an earlier
- * run may lie ahead. HUGE_VAL when there is none. */
+/* The best time for choosing at the shape of a row, among the rows that this run has used: rows of
+ * an earlier run may lie ahead. HUGE_VAL when there is none. */
 static double best_beside(const struct records *records, const struct record *row)
 {
     double best = HUGE_VAL;

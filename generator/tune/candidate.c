@@ -93,8 +93,9 @@ static void candidate_make(struct candidates *candidates, struct candidate *cand
         spoil(candidate, TRIAL_BUILD, reason);
 }
 
-/* How many are kept: all finalists for all pairs. But the drivers of CPUs keep the compiler's whole
- * work of a program: no more than an eighth of the memory may hold, all of a request at least. */
+/* How many are kept: all finalists for all pairs. But drivers of CPUs keep all that the compiler
+ * made of a program: so no more than fit into an eighth of the memory, but at least those of a
+ * request. */
 static unsigned num_kept(const struct launcher *launcher, const struct device_facts *facts,
         bool is_member)
 {
@@ -184,14 +185,15 @@ static bool answer(const struct candidate *candidate, struct trial_result *resul
     return candidate->outcome == TRIAL_OK;
 }
 
-/* A first launch may be slow for reasons of its own, which matter less the longer it takes: only
- * what is both long and far behind is judged by it. */
+/* A first launch may be slow for reasons of its own, which matter less the longer it takes: only a
+ * candidate that takes long and is far behind is judged by it. */
 static bool far_behind(double seconds, double incumbent)
 {
     return incumbent > 0 && seconds > 20e-3 && seconds > 3 * incumbent;
 }
 
-/* What cannot be run or verified at one shape, for want of memory say, may do at another. */
+/* What cannot be run or verified at one shape, for example for lack of memory, may work at
+ * another. */
 static bool fails_here(struct trial_result *result, const char *message)
 {
     result->outcome = TRIAL_LAUNCH;

@@ -1,8 +1,8 @@
 /* candidate.h: configurations that are built, and kept built for a while.
  *
- * Compiling takes longer than anything else that is done with a candidate, so one that comes back
- * at another shape, or when finalists are timed against each other, is found here again, with what
- * was already found out about it.
+ * Compiling takes longer than anything else that is done with a candidate. So one that is needed
+ * again, at another shape or when finalists are timed against each other, is kept here, with what
+ * was found out about it.
  */
 #ifndef KILN_TUNE_CANDIDATE_H
 #define KILN_TUNE_CANDIDATE_H
@@ -28,7 +28,8 @@ struct candidate {
     struct kiln_context *context;
     struct candidate_log log;
     bool is_checked;                   /* it has passed the check cases */
-    enum trial_outcome outcome;        /* OK until something is found to be wrong; then that */
+    enum trial_outcome outcome;        /* OK until something is found to be wrong; then what that
+                                          is */
     char message[TRIAL_MESSAGE_BYTES];
     unsigned long used;                /* 0: the place is empty */
 };

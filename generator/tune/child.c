@@ -18,8 +18,8 @@
 
 enum { POLL_MILLISECONDS = 100 };
 
-/* Held while pipes are made and a child starts: one that is forked between the two steps by which
- * an end of a pipe becomes close-on-exec would keep it open. */
+/* Held while pipes are made and a child starts. An end of a pipe becomes close-on-exec in two
+ * steps; a child that is forked between them would keep it open. */
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
 /* In the child, between fork and exec: only what is safe there. */
@@ -78,7 +78,7 @@ static bool start_alone(struct child *child, char *const *args)
         close_fd(&errors[0]);
         return false;
     }
-    setpgid(pid, pid); /* whoever of the two comes first */
+    setpgid(pid, pid); /* parent and child both do so: one of them is first */
     fcntl(errors[0], F_SETFL, O_NONBLOCK);
     *child = (struct child){ .pid = pid, .to = input[1], .from = output[0], .errors = errors[0] };
     return true;
@@ -128,7 +128,7 @@ void child_end(struct child *child, char cause[CHILD_CAUSE_BYTES])
         return;
     close_fd(&child->to);
     close_fd(&child->from);
-    /* One that is dying by itself gets a moment to do so, for its own cause to be known. */
+    /* A child that is dying by itself gets a moment to do so, so that the cause becomes known. */
     pid_t reaped = waitpid(child->pid, &status, WNOHANG);
     for (int i = 0; i < 20 && reaped == 0; i++) {
         nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);

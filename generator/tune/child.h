@@ -1,4 +1,4 @@
-/* child.h: a child process that is talked to in lines, and may misbehave in any way. */
+/* child.h: a child process that exchanges lines with this one, and may misbehave in any way. */
 #ifndef KILN_TUNE_CHILD_H
 #define KILN_TUNE_CHILD_H
 
@@ -19,7 +19,7 @@ struct child {
     bool tail_ended;
 };
 
-/* What became of waiting for a line, or for bytes. */
+/* How waiting for a line, or for bytes, ended. */
 enum heard {
     HEARD_LINE,                        /* it came */
     HEARD_END,                         /* it closed its output */
@@ -37,8 +37,8 @@ bool child_start(struct child *child, char *const *args);
  * when there is none. */
 void child_end(struct child *child, char cause[CHILD_CAUSE_BYTES]);
 
-/* Ends a child that did not answer within `seconds` as it should, with the cause in words: what was
- * heard, `line` say, or how it ended. No character of it is a control. */
+/* Ends a child that did not answer as it should within `seconds`. Gives the cause in words: what
+ * was heard (`line`), or how the child ended. It has no control characters. */
 void child_dismiss(struct child *child, enum heard heard, double seconds, const char *line,
         char cause[CHILD_CAUSE_BYTES]);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A job that was begun gets this much, seconds: none at all would mean no limit. */
+/* A job that was begun gets at least so many seconds: 0 would mean no limit. */
 static const double least_total = 1e-3;
 
 /* What the machine must have for each member: PoCL's take 0.2 to 0.25 GB (2026-11-30). */
@@ -26,7 +26,7 @@ struct crew {
     struct member members[CREW_MOST];
     unsigned num_started;              /* threads, those that have left among them */
     pthread_mutex_t mutex;             /* of all below */
-    pthread_cond_t given, changed;     /* for the members; for who awaits them */
+    pthread_cond_t given, changed;     /* for the members; for those who wait for them */
     struct crew_work work;
     unsigned num_present, num_busy;    /* members */
     bool is_closing;

@@ -1,4 +1,4 @@
-/* crew.h: trial processes that do side by side what needs no device for itself: they verify and
+/* crew.h: trial processes that do side by side what needs no device of its own: they verify and
  * build, and time nothing.
  *
  * A driver's compiler may take a second a program, and the threads of one process wait for each
@@ -6,8 +6,8 @@
  * holds one (supervise_hold).
  *
  * Each member is a thread with a supervisor. A member whose process does not start, or whose device
- * does not work, leaves the crew, and what it was asked is free for another one: whether the device
- * is at fault shows when nobody is left.
+ * does not work, leaves the crew, and its job is free for another member. If nobody is left, the
+ * device is at fault.
  */
 #ifndef KILN_TUNE_CREW_H
 #define KILN_TUNE_CREW_H
@@ -37,11 +37,11 @@ struct crew_work {
 
 struct crew;
 
-/* How many members there are where there are so many cores and so much memory, bytes, as each has a
+/* How many members a crew has on so many cores with so much memory (bytes), as each member has a
  * compiler in it. 0 is no crew. */
 unsigned crew_size(long cores, double memory);
 
-/* Of the processors that this process may use, but for so many. */
+/* The same for the processors that this process may use, less so many. */
 unsigned crew_size_here(long left_alone);
 
 /* Nothing is started before it is needed. NULL when out of memory. */
@@ -51,7 +51,7 @@ void crew_close(struct crew **crew);
 /* Begins work, which must stay until crew_end. There are at most as many processes as jobs. */
 void crew_begin(struct crew *crew, const struct crew_work *work);
 
-/* Waits for one job. False when nobody does it: the time is over, *stop became non-zero, or no
+/* Waits for one job. False when nobody will do it: the time is over, *stop became non-zero, or no
  * member is left. */
 bool crew_await(struct crew *crew, unsigned job);
 

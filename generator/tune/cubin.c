@@ -107,7 +107,7 @@ static bool find_device(struct driver *driver, unsigned capability, const char *
     return found;
 }
 
-/* The library stays loaded: what a driver has begun in a process may outlive its last context. */
+/* The library stays loaded: threads and data of a driver may outlive its last context. */
 static void driver_close(struct driver *driver)
 {
     if (driver->context)

@@ -1,7 +1,7 @@
-/* cubin.h: machine code for NVIDIA's devices from PTX, so that none need be made at run time.
+/* cubin.h: machine code for NVIDIA's devices from PTX, so that none has to be made at run time.
  *
  * The driver's own linker makes it (libcuda, which is there where the OpenCL driver is), or else
- * ptxas of the CUDA toolkit. What comes of it, a cubin, is for one compute capability. */
+ * ptxas of the CUDA toolkit. The result, a cubin, is for one compute capability. */
 #ifndef KILN_TUNE_CUBIN_H
 #define KILN_TUNE_CUBIN_H
 
@@ -28,7 +28,8 @@ struct cubin_maker *cubin_open(const struct cubin_tools *tools, unsigned capabil
         const char *unit, char error[CUBIN_ERROR_BYTES]);
 void cubin_close(struct cubin_maker *maker);
 
-/* What is tried first; NONE of NULL. Of the same PTX the two make different cubins. */
+/* The tool that is tried first; NONE if maker is NULL. The two make different cubins of the same
+ * PTX. */
 enum cubin_tool cubin_first(const struct cubin_maker *maker);
 
 /* Makes a cubin of PTX by one of the two; freed by the caller. NULL with what was said in error. */

@@ -142,9 +142,9 @@ static long shuffles_of(cl_device_id device, cl_uint capability)
 }
 
 /* What one work-item may keep in registers. OpenCL does not tell; on CPUs it follows from the width
- * of a vector, on GPUs 255 registers of 4 bytes are the most that any current one gives. A CPU whose
- * driver tells of no vectors counts as a GPU, as llvmpipe was measured: work-items are lanes there,
- * operands are read lane by lane, and what is spilled is read as whole vectors. */
+ * of a vector, on GPUs 255 registers of 4 bytes are the most that any current one gives. A CPU
+ * whose driver tells of no vectors counts as a GPU, as was measured on llvmpipe: work-items are
+ * lanes there, operands are read lane by lane, and what is spilled is read as whole vectors. */
 static long register_bytes(bool is_cpu, cl_uint vector_floats)
 {
     if (!is_cpu || vector_floats == 1)

@@ -10,15 +10,17 @@
 
 enum { GENERIC_SHAPES = 12, FITTED_FROM = 12, FIT_EVERY = 6, NARROW_OCTAVES = 4, AGAIN_MOST = 4 };
 
-/* By this factor a finalist's predicted time may be behind the best one's; others are not timed. On
- * CPUs, where those left out have no second chance (drawn_fill), more shapes are worth more all the
- * same. At held-out shapes a false prediction must show. */
+/* A finalist is timed only if its predicted time is at most so many times the best one's. On CPUs
+ * those left out have no second chance (drawn_fill), but more shapes are worth more. At held-out
+ * shapes a wrong prediction must show. */
 static const double far_behind = 2, far_behind_on_cpu = 1.3, far_behind_held = 4;
-/* And who was left out is timed where later fits predict it to be within this of the best. */
+/* A finalist that was left out is timed where later fits predict it to be within this factor of the
+ * best. */
 static const double near_best = 1.2;
 
-/* Of a precision's whole budget, what one operation of the best so far may take; and what it may
- * where the budget is so short, or the device so slow, that shapes would get too small. */
+/* The part of a precision's whole budget that one operation of the best so far may take; and the
+ * part that it may take where the budget is so short, or the device so slow, that shapes would get
+ * too small. */
 static const double drawn_share = 5e-4, slow_share = 5e-3;
 
 /* What is drawn: operations, extents, and elements of A, B and C together. */
@@ -71,8 +73,8 @@ struct draw drawn_begin(const struct phases *phases, const char *purpose)
 
 /* ---- who is timed ---- */
 
-/* About what one evaluation costs, in parts of the budget: launches of each of so many finalists,
- * most of them to verify and to be sure. */
+/* About what one evaluation costs, as a part of the budget: several launches of each of so many
+ * finalists, most of them for verification and for sure times. */
 static double estimate(const struct phases *phases, struct shape s, unsigned num)
 {
     const double verifying = (double) s.m * (double) s.n * 1e-9;
@@ -89,7 +91,7 @@ static uint64_t predicted(const struct times *fitted, const struct config *confi
     return time < TIMES_UNTIMED ? time : 0;
 }
 
-/* The finalists that take a shape and are not far behind there, as far as that can be foretold. */
+/* The finalists that take a shape and are predicted not to be far behind there. */
 static unsigned list_takers(const struct phases *phases, const struct times *fitted,
         const struct problem *problem, struct shape s, double far,
         struct config takers[MAX_FINALISTS])
@@ -162,8 +164,8 @@ static void swap(struct config *configs, struct record *results, unsigned i, uns
     results[j] = result;
 }
 
-/* Of many that are timed together the fastest was lucky. So the few fastest, and the one that is
- * predicted to be, are timed again, for longer; then the second times count (core/times.c). */
+/* Of many that are timed together the fastest was also lucky. So the few fastest, and the one that
+ * is predicted to be, are timed again, for longer; then the second times count (core/times.c). */
 static bool time_again(struct phases *phases, const struct times *fitted,
         const struct problem *problem, struct shape shape, struct config *takers, unsigned num,
         struct record *results)
@@ -275,7 +277,7 @@ static bool has_row(const struct phases *phases, const struct problem *problem, 
     return false;
 }
 
-/* Times who is missing at a shape. False when the phase is over. */
+/* Times the finalists that are missing at a shape. False when the phase is over. */
 static bool fill_shape(struct phases *phases, const struct times *fitted, struct shape shape,
         int pair, double end)
 {

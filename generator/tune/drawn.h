@@ -10,14 +10,14 @@
  * of the budget. */
 struct draw drawn_begin(const struct phases *phases, const char *purpose);
 
-/* The pair of transposes of the shape with the number in the stream of the matrix. Within eight turns
- * of the classes each class has all four, once with extents that are multiples of 16 and once with
- * others (draw.h): by chance a short tuning may see no large product of a pair, and what is fast at
- * small ones is then foretold to be fast there too. */
+/* The pair of transposes of the shape with the number in the stream of the matrix. Within eight
+ * turns of the classes each class has all four, once with extents that are multiples of 16 and once
+ * with others (draw.h): otherwise a short tuning may by chance see no large product of a pair, and
+ * predict that what is fast at small ones is fast there too. */
 int drawn_pair(unsigned number);
 
-/* Whether shapes with fewer rows or columns are timed beside this one: it is thin or deep. There are
- * kernels for few rows or columns alone, which drawn shapes seldom meet. */
+/* Whether shapes with fewer rows or columns are timed beside this one: it is thin or deep. Some
+ * kernels are for few rows or columns alone, and drawn shapes seldom have so few. */
 bool drawn_has_fewer_beside(struct shape shape);
 
 /* Times the finalists at up to `num` drawn shapes, RECORD_MATRIX or RECORD_HELD, until `end`. For
@@ -28,8 +28,8 @@ bool drawn_time(struct phases *phases, enum record_kind kind, const char *purpos
         double end);
 
 /* Goes through the shapes of the matrix once more: finalists that were left out there, and that the
- * fits to all times predict to be near the best, are timed. Not on a CPU, whose speed another time
- * is another one. False when the run must stop. */
+ * fits to all times predict to be near the best, are timed. Not on a CPU, whose speed changes with
+ * time. False when the run must stop. */
 bool drawn_fill(struct phases *phases, const char *purpose, unsigned num, double end);
 
 /* The application's own shapes are pinned to what was fastest at exactly them. */

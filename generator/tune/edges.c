@@ -55,9 +55,9 @@ static const struct edge_class classes[] = {
 /* The class without a tile, for a dimension that has no further edge. */
 enum { PLAIN_M = 11, PLAIN_N = 13, PLAIN_K = 17 };
 
-/* Less than a reference takes a second for; the steps of K of tiles that take turns; of
- * what K is gone through by, as much as a candidate is checked on before it is timed; and what a
- * deep tile may take. */
+/* Multiply-adds that a reference does in less than a second; the steps of K of tiles that are taken
+ * in turn; the largest part of K on which a candidate is checked before it is timed; and the
+ * multiply-adds of a deep tile. */
 enum { REFERENCE_WORK = 1 << 22, TURN_STEPS = 6, CHECKED_DEPTH = 1024, DEEP_WORK = 1 << 26 };
 
 static size_t round_to(size_t value, size_t unit)
@@ -65,7 +65,7 @@ static size_t round_to(size_t value, size_t unit)
     return unit > 1 ? (value + unit - 1) / unit * unit : value;
 }
 
-/* An extent changed to one near that the guard takes: whole units, and one of the rests that it
+/* Changes an extent to a near one that the guard takes: whole units, and one of the rests that it
  * takes. */
 static size_t fit(size_t extent, uint32_t unit, uint32_t rest, uint32_t most)
 {
@@ -142,7 +142,7 @@ struct collection {
     unsigned num;
 };
 
-/* What the guard changed may be there already. */
+/* A case that the guard changed may be there already. */
 static bool is_known(const struct collection *all, const struct verify_case *of)
 {
     for (unsigned i = 0; i < all->num; i++) {
@@ -164,8 +164,8 @@ static void add(struct collection *all, const struct edge_class *class, const si
     snprintf(next->name, sizeof next->name, "%s", class->name);
 }
 
-/* To either side of the i-th further edges. The largest of K goes with the smallest of M and N, so
- * that no matrix is large. */
+/* Adds cases on either side of the i-th further edges. The largest edge of K goes with the smallest
+ * of M and N, so that no matrix is large. */
 static void add_edges(struct collection *all, const struct assembly_edges *edges, unsigned i)
 {
     static const struct {
@@ -196,7 +196,7 @@ static void add_edges(struct collection *all, const struct assembly_edges *edges
     }
 }
 
-/* A whole tile with as much of K as makes the largest part of it, where nothing is out of line. */
+/* A whole tile with the largest part of K, without padding and offsets. */
 static void add_deep_tile(struct collection *all, const struct assembly_edges *edges,
         const size_t tile[3])
 {
@@ -206,8 +206,8 @@ static void add_deep_tile(struct collection *all, const struct assembly_edges *e
         add(all, &(struct edge_class){ "deep-tile", TILE, TILE, TILE, 0, 0, 1, 0.75, false }, deep);
 }
 
-/* So many blocks as are given out, up to three in a column, with all steps of K that work-groups
- * may share. */
+/* As many blocks as work-groups take in turn, up to three in a column, with all steps of K that
+ * work-groups may share. */
 static void add_blocks(struct collection *all, const char *name, const uint32_t block[2],
         size_t num)
 {
@@ -219,8 +219,8 @@ static void add_blocks(struct collection *all, const char *name, const uint32_t 
         add(all, &(struct edge_class){ name, TILE, TILE, TILE, 0, 0, 1, 0.75, false }, extents);
 }
 
-/* The same, where rows of C begin at aligned places: what work-groups share is then stored in another
- * way. */
+/* The same, where rows of C begin at aligned places: what work-groups share is then stored in
+ * another way. */
 static void add_blocks_aligned(struct collection *all, const char *name, const uint32_t block[2],
         size_t num)
 {
@@ -234,9 +234,9 @@ static void add_blocks_aligned(struct collection *all, const char *name, const u
     of->offset_c = unit;
 }
 
-/* Rows at aligned places, of which none ends at one: many kernels load vectors there, in all
- * work-groups but the last. Where operands are taken as they are if aligned, and copied if not, also
- * each of the two alone, and both but for where they begin. */
+/* Rows begin at aligned places and end at none: many kernels load vectors there, in all work-groups
+ * but the last. Where aligned operands are taken as they are, and others copied, also: one of the
+ * two aligned, and both aligned but for where they begin. */
 static void add_aligned(struct collection *all, const size_t tile[3])
 {
     static const struct {
@@ -265,9 +265,9 @@ static void add_aligned(struct collection *all, const size_t tile[3])
     }
 }
 
-/* K of as many steps as are not shared yet, and of one term more, with two tiles in a row and in a
- * column as far as there is room for two parts of each; and one tile of more parts than are added up
- * at once (common/add_parts). */
+/* K of the most steps that are not shared, and of one term more, with two tiles in a row and in a
+ * column if there is room for two parts of each; and one tile with more parts than are added up at
+ * once (common/add_parts). */
 static void add_parts(struct collection *all, const struct assembly_edges *edges)
 {
     const struct kiln_recipe *recipe = all->recipe;
@@ -316,7 +316,7 @@ unsigned verify_edges(const struct problem *problem, const struct kiln_recipe *r
         add_blocks(&all, "turn-and-one", edges->block, edges->turns + 1);
         add_blocks(&all, "turns", edges->block, 2 * (size_t) edges->turns + odd_rest(edges->turns));
     }
-    if (edges->turns && recipe->shares) { /* three quarters of a turn are a turn */
+    if (edges->turns && recipe->shares) { /* three quarters of a turn count as a turn */
         const size_t border = (size_t) edges->turns * 3 / 4;
         add_blocks(&all, "turn-shared", edges->block, border > 0 ? border - 1 : 0);
         add_blocks_aligned(&all, "turn-shared-aligned", edges->block, border > 0 ? border - 1 : 0);
@@ -351,7 +351,7 @@ static void cut_to(struct verify_case *of, size_t most)
     }
 }
 
-/* The largest part of K, but for those that would take long; as much as is shared. */
+/* The largest part of K, except those that would take long; and at least what is shared. */
 static size_t checked_depth(const struct kiln_recipe *recipe, const struct assembly_edges *edges)
 {
     const size_t shared = edges->room ? (size_t) KILN_SHARED_STEPS * recipe->tile[2] : 0;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Evaluations at once; how many times as many configurations as the last time. */
+/* Evaluations at a time; how many times as many configurations as the last time. */
 enum { MOST_TOGETHER = 8 * NUM_PAIRS, GROWTH = 4 };
 
 /* Evaluates a few configurations at once, for the first so many pairs. */
@@ -25,8 +25,8 @@ static void evaluate_together(struct tuner *tuner, const struct precision *preci
             passes[i / num_pairs] = false;
 }
 
-/* How many come next when the last ones took so long each: as many as there is time for. They grow by
- * steps, as some may take far longer than the last ones did. */
+/* How many come next, when each of the last ones took so long: as many as there is time for. The
+ * number grows in steps, as some may take far longer than the last ones did. */
 static unsigned next_size(unsigned last, double cost, double left, unsigned most)
 {
     const unsigned many = GROWTH * last < most ? GROWTH * last : most;

@@ -3,9 +3,9 @@
  * Processes make them side by side where there is a crew (embed_crew.h); what these do not make is
  * made here, and what they do make is the same bytes.
  *
- * NVIDIA's driver gives out PTX, from which the machine code is still to be made when it is loaded.
- * What makes that (cubin.h) is asked for it here; the cubin comes first among a program's binaries,
- * and is kept only when the driver takes it and the library's self-test passes with it.
+ * NVIDIA's driver gives out PTX, from which machine code would be made each time that it is loaded.
+ * Here it is made once (cubin.h). The cubin comes first among a program's binaries, and is kept
+ * only when the driver takes it and the library's self-test passes with it.
  */
 #include "embed.h"
 #include "child.h"
@@ -41,8 +41,8 @@ static bool out_of_memory(char error[FAMILY_ERROR_BYTES])
 
 /* ---- Binaries ---- */
 
-/* For which devices and drivers: any of its capability for NVIDIA's, whose drivers refuse what they
- * can not load; for others this very one. */
+/* For which devices and drivers a binary is: for NVIDIA's, all of its capability, as their drivers
+ * refuse what they can not load; for others, this very device and driver. */
 static bool fill_match(struct embedding *e, struct kiln_binary *binary, bool is_ptx,
         bool any_driver)
 {
@@ -93,7 +93,7 @@ static bool add_cubin(struct embedding *e, uint32_t program, const char *ptx,
 }
 
 /* A cubin, and what the driver gave out. The latter is not embedded beside a cubin with source
- * behind it, but is there if the cubin proves to be of no use. */
+ * behind it, but kept in case the cubin proves to be of no use. */
 static bool add_data(struct embedding *e, uint32_t program, struct embed_made *made,
         const char *ptx)
 {
@@ -162,7 +162,7 @@ static bool add_all(struct embedding *e, char error[FAMILY_ERROR_BYTES])
 
 /* ---- Are the cubins of use? ---- */
 
-/* What the driver gave out takes its place. */
+/* Replaces the cubin by what the driver gave out. */
 static void drop_cubin(struct embedding *e, uint32_t program, const char *why)
 {
     struct kiln_program *to = &e->assembly->programs[program];

@@ -7,8 +7,8 @@
  *   program PROGRAM SOURCE-HASH TOOL
  *   made PROGRAM SIZE CUBIN-SIZE HASH         sizes of 0: it could not be made
  *
- * A process that dies, hangs or answers something else is killed, and gets no successor. What no
- * process made is missing, and no more: it is for the parent to make.
+ * A process that dies, hangs or answers something else is killed and not replaced. What no process
+ * made is missing: the parent makes it.
  */
 #ifndef KILN_TUNE_EMBED_CREW_H
 #define KILN_TUNE_EMBED_CREW_H

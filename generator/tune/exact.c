@@ -22,7 +22,7 @@ static int sign_of(const struct exact_factors *factors, unsigned pattern, int r)
     return r >= factors->rank ? 0 : pattern >> r & 1 ? 1 : -1;
 }
 
-/* The pattern of a part of a factor's row. */
+/* The pattern of one part of a factor's row. */
 static unsigned part_of(unsigned pattern, unsigned part)
 {
     return part ? (pattern << 1 | pattern >> (EXACT_RANK - 1)) % EXACT_PATTERNS ^ 1 : pattern;

@@ -2,11 +2,11 @@
  *
  * op(A) = U V' and op(B) = V" X' have factors of few columns, so that C = U (V' V") X' is cheap.
  * The factors hold signs. With an odd rank their products are odd numbers, and a product of two odd
- * numbers is odd: a term missed or taken twice always shows.
+ * numbers is odd: a term that is missed or taken twice always shows.
  *
- * Of complex matrices the factors V are complex: the imaginary part of a row is another pattern, which
- * follows from that of its real part. What is filled and judged are the parts, as real matrices of
- * twice the columns.
+ * Of complex matrices the factors V are complex: the imaginary part of a row is another pattern,
+ * which follows from that of its real part. What is filled and judged are the parts, as real
+ * matrices of twice the columns.
  *
  * A factor's row is one of a few patterns, and C before the multiplication has a period. So there
  * are few different rows of each matrix: what is filled is copied, and what is judged is compared

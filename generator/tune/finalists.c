@@ -27,7 +27,7 @@ bool finalists_differ(const struct config *from, unsigned num, const struct conf
 bool finalists_is_row_of(const struct record *r, enum record_kind kind, const struct phases *phases,
         const struct task *task)
 {
-    /* Re-evaluations of an earlier run may lie ahead. */
+    /* Re-evaluations of an earlier run, which this run has not reached, do not count. */
     const bool fits = (r->kind == kind && (kind != RECORD_LOOK || r->used)) ||
                       (kind == RECORD_SEARCH &&
                               (r->kind == RECORD_FIRST || (r->kind == RECORD_GENERIC && r->used)));
@@ -57,7 +57,7 @@ void finalists_add(struct phases *phases, const struct config *config)
         phases->finalists[phases->num_finalists++] = *config;
 }
 
-/* The next value of a parameter in a direction with which the configuration is legal. */
+/* The next value of a parameter, in a direction, with which the configuration is legal. */
 static bool move(const struct phases *phases, unsigned param, int step, struct config *config)
 {
     const struct problem problem = problem_of_pair(phases->precision, 0);

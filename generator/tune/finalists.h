@@ -27,7 +27,7 @@ void finalists_add(struct phases *phases, const struct config *config);
  * differs by the next legal value of one parameter that says less of speed than of shapes. */
 void finalists_add_siblings(struct phases *phases);
 
-/* The best of a search, and others that are not its near copies: those would win and lose alike.
+/* The best of a search, and others that are not its near copies: these would win and lose together.
  * Re-evaluations, where there are any, count more than the first evaluation. */
 void finalists_add_best(struct phases *phases, const struct task *task, unsigned from, unsigned to);
 

@@ -9,9 +9,9 @@
 
 enum { MOST_PRESETS = 64 }; /* of a family */
 
-/* What counts for a shape that nothing serves yet, in units of a time's logarithm; the gain below
- * which one more is no better than another; and the factor by which one may be slower than the best
- * everywhere and still be worth a verification. */
+/* The gain of serving a shape that nothing serves yet, as a logarithm of times; the gain below
+ * which one more is no better than another; and the factor by which a configuration may be slower
+ * than the best everywhere and still be worth a verification. */
 static const double unserved = 3, least_gain = 0.01, near_best = 1.4;
 
 static bool is_listed(const struct first *first, const struct config *config)
@@ -32,14 +32,14 @@ static void add(const struct tuner *tuner, const struct precision *precision,
         first->configs[first->num++] = *config;
 }
 
-/* A preset, and what its place among those of its family follows from. */
+/* A preset, and what decides its place among those of its family. */
 struct preset {
     struct config config;
     int64_t rank;
     bool is_meant;                     /* for the precision; others are for any */
 };
 
-/* By what the family expects of it; what is meant for the precision before what is not. */
+/* By the family's rank; then those meant for the precision before others. */
 static bool is_before(const struct preset *a, const struct preset *b)
 {
     return a->rank != b->rank ? a->rank > b->rank : a->is_meant && !b->is_meant;
@@ -84,7 +84,7 @@ static void list_presets(const struct tuner *tuner, const struct precision *prec
 }
 
 /* The first of each family, then the second of each: where there is no time to compile all, as on
- * CPUs, those are left out of which their families expect least. */
+ * CPUs, those are left out that their families rank lowest. */
 static void add_presets(const struct tuner *tuner, const struct precision *precision,
         struct first *first)
 {
@@ -138,8 +138,8 @@ double first_time(struct tuner *tuner, const struct problem *problem, struct sha
     return best;
 }
 
-/* The logarithms of the times, by shape and configuration; of predicted ones, of their ratio to the
- * best of the same bundle. */
+/* The logarithms of the times, by shape and configuration; of predicted times, those of their
+ * ratios to the best of the same bundle. */
 struct table {
     struct shape shapes[FIRST_MOST_SHAPES];
     unsigned num;
@@ -175,7 +175,8 @@ static void fill(const struct tuner *tuner, const struct precision *precision,
     }
 }
 
-/* What a relative's bundle predicts for a recipe at the shapes from a row on; returns which. */
+/* Fills in what a relative's bundle predicts for a recipe, at the shapes from a row on; returns
+ * which bundle it is. */
 static unsigned predict(const struct tuner *tuner, const struct problem *problem,
         const struct first *first, unsigned number, unsigned from, struct table *table)
 {
@@ -199,8 +200,8 @@ static unsigned predict(const struct tuner *tuner, const struct problem *problem
     return source.bundle;
 }
 
-/* Times that bundles predict do not compare with those of others. Each counts by how far it is behind
- * the best of its own. */
+/* Times that different bundles predict do not compare. So each counts by how far it is behind the
+ * best of its own bundle. */
 static void relate(double *row, const unsigned *bundles, unsigned num)
 {
     double related[FIRST_MOST];
@@ -214,7 +215,7 @@ static void relate(double *row, const unsigned *bundles, unsigned num)
     memcpy(row, related, num * sizeof *row);
 }
 
-/* The shapes that were not timed: of relatives' recipes, what their bundles predict. */
+/* Adds the shapes that were not timed: there relatives' recipes have what their bundles predict. */
 static void fill_predicted(const struct tuner *tuner, const struct precision *precision,
         const struct first *first, struct table *table)
 {
@@ -231,7 +232,7 @@ static void fill_predicted(const struct tuner *tuner, const struct precision *pr
         relate(table->log_seconds[s], bundles, first->num_kin);
 }
 
-/* What one more gains at the shapes, beside the best so far at each. */
+/* What one more configuration gains at the shapes, beside the best so far at each. */
 static double gain_of(const struct table *table, const double *best, unsigned c)
 {
     double gain = 0;
@@ -294,7 +295,7 @@ static unsigned next_near(const struct table *table, const bool *taken, unsigned
     return least <= log(near_best) ? next : num;
 }
 
-/* Whether a configuration takes one of the shapes, be it that it failed there. */
+/* Whether a configuration takes one of the shapes, even if it failed there. */
 static bool takes_some(const struct tuner *tuner, const struct problem *problem,
         const struct config *config, const struct table *table)
 {
@@ -305,8 +306,8 @@ static bool takes_some(const struct tuner *tuner, const struct problem *problem,
     return false;
 }
 
-/* The next of relatives' recipes, nearest relative first: of those that take none of the shapes, or
- * of all. `num` when there are no more. */
+/* The next of relatives' recipes, nearest relative first, among those that take none of the shapes
+ * (where `takes` is given) or among all. `num` when there are no more. */
 static unsigned next_kin(const struct first *first, const bool *taken, const bool *takes)
 {
     for (unsigned c = 0; c < first->num_kin; c++)
@@ -321,8 +322,8 @@ static void copy(const struct first *from, unsigned i, struct first *to)
     to->configs[to->num++] = from->configs[i];
 }
 
-/* What serves triangles of C too is verified in any case, be there time for two: else a bundle may have
- * nothing for them. */
+/* Moves a configuration that also serves triangles of C to the second place at the latest, so that
+ * it is verified if there is time for two: else a bundle may have nothing for triangles. */
 static void put_triangles_early(struct first *sorted)
 {
     unsigned i = 0;

@@ -1,7 +1,7 @@
 /* first.h: what is known before any search: the recipes of linked bundles that are legal on the
- * device, nearest relative first, and the presets. They, on CPUs those that were verified for NN in
- * time, are timed beside each other at a few shapes, and brought into the order in which they are
- * worth verifying. */
+ * device, nearest relative first, and the presets. They are timed beside each other at a few shapes
+ * (on CPUs only those that were verified for NN in time), and sorted by how much they are worth
+ * verifying. */
 #ifndef KILN_TUNE_FIRST_H
 #define KILN_TUNE_FIRST_H
 
@@ -22,15 +22,16 @@ struct first {
 
 void first_list(const struct tuner *tuner, const struct precision *precision, struct first *first);
 
-/* Times those that take the shape and are not left out. The best time, seconds; 0 when none has one. */
+/* Times those that take the shape and are not left out. Gives the best time in seconds; 0 when none
+ * has one. */
 double first_time(struct tuner *tuner, const struct problem *problem, struct shape shape,
         const struct first *first);
 
-/* Brings them into an order in which each is the one that, beside those before it, gains most at
- * the shapes; then come relatives' recipes that take none of these shapes, then those that are near
- * the best somewhere, then the rest of relatives'. At shapes that were not timed relatives' recipes
- * have the times that their bundles predict, and others none. The first one that can store triangles of
- * C is the second of all at the latest. */
+/* Sorts them: each is the one that gains most at the shapes beside those before it; then come
+ * relatives' recipes that take none of these shapes, then those that are near the best somewhere,
+ * then the rest of relatives'. At shapes that were not timed relatives' recipes have the times that
+ * their bundles predict, and others none. The first one that can store triangles of C is the second
+ * of all at the latest. */
 void first_sort(const struct tuner *tuner, const struct precision *precision, struct first *first);
 
 #endif

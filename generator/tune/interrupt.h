@@ -17,7 +17,8 @@ extern volatile int interrupt_caught;
 /* From here to interrupt_end the signals set interrupt_caught and do nothing else. Not nested. */
 void interrupt_defer(struct interrupt *interrupt);
 
-/* The signals do again what they did, and the one that came does it now: it may end the process. */
+/* The signals do again what they did before. A signal that came meanwhile acts now: it may end the
+ * process. */
 void interrupt_end(const struct interrupt *interrupt);
 
 #endif

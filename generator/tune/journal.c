@@ -25,7 +25,7 @@ static bool failed(const struct journal *journal, const char *what, char error[F
     return false;
 }
 
-/* One write call per text: it lands whole or not at all, short of a full disk. */
+/* One write call per text: it is written whole or not at all, unless the disk is full. */
 static bool write_whole(struct journal *journal, const char *bytes, size_t len,
         char error[FAMILY_ERROR_BYTES])
 {
@@ -50,7 +50,7 @@ static const char *mismatch(const struct journal_head *head, const struct journa
     return NULL;
 }
 
-/* Rows of a part do not go with those of another part, or of the whole. */
+/* Rows of one shard do not mix with those of another one, or of the whole. */
 static const char *other_part(const struct journal_head *head, const struct journal_head *found)
 {
     if (head->shard.num == found->shard.num && head->shard.index == found->shard.index)
@@ -84,7 +84,7 @@ static bool is_at_path(const struct journal *journal)
            opened.st_dev == there.st_dev && opened.st_ino == there.st_ino;
 }
 
-/* A build waits: a tuner outlives ninja where that is killed, and ends when its time is up. */
+/* A build waits for the lock: if ninja is killed, its tuner goes on until its time is up. */
 static bool open_locked(struct journal *journal, bool waits, char error[FAMILY_ERROR_BYTES])
 {
     journal->fd = open(journal->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -102,11 +102,11 @@ static bool open_locked(struct journal *journal, bool waits, char error[FAMILY_E
     }
     if (is_at_path(journal))
         return true;
-    close(journal->fd); /* what was locked was put aside meanwhile */
+    close(journal->fd); /* the locked file was set aside meanwhile */
     return open_locked(journal, waits, error);
 }
 
-/* Keeps the old rows beside a new, empty journal, and those put aside before. */
+/* Sets the old rows aside, beside those set aside before, and begins an empty journal. */
 static bool put_aside(struct journal *journal, const struct journal_head *head, const char *why,
         char error[FAMILY_ERROR_BYTES])
 {
@@ -142,8 +142,9 @@ static bool take_rows(struct journal *journal, const char *text, bool set_aside,
            failed(journal, strerror(errno), error);
 }
 
-/* Whether all that follows the first NUL is NULs, and something stands before it. Some file systems
- * leave these in place of rows when the power fails; they are cut off with the row that they tore. */
+/* Whether there is text before the first NUL and nothing but NULs from there on. Some file systems
+ * leave NULs in place of rows when the power fails; they are cut off with the row that they
+ * tore. */
 static bool ends_in_nuls(const char *text, size_t len)
 {
     size_t at = strlen(text);

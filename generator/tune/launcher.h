@@ -17,7 +17,7 @@ struct launcher {
     cl_command_queue queue;            /* in order, profiling */
     cl_mem workspace;
     size_t workspace_bytes;
-    bool by_wall;                      /* the device's own clock was found to be none */
+    bool by_wall;                      /* the device's own clock was found to be wrong */
     bool is_plain;                     /* call as an application does: the public call, and the
                                           workspace that the library keeps */
 };
@@ -48,8 +48,8 @@ enum kiln_status launcher_pack(struct launcher *launcher, struct kiln_context *c
         struct kiln_gemm *gemm, unsigned which, struct launcher_packs *packs);
 void launcher_packs_free(struct launcher_packs *packs);
 
-/* Enqueues a prepared call, waits, and looks at what became of each stage. *seconds is the time on
- * the device by its own clock, or by the wall's; 0 when there was nothing to do. */
+/* Enqueues a prepared call, waits, and checks how each stage ended. *seconds is the time on the
+ * device by its own clock, or by the wall's; 0 when there was nothing to do. */
 enum kiln_status launcher_run(struct launcher *launcher, struct kiln_context *context,
         const struct kiln_gemm *gemm, double *seconds);
 

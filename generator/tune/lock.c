@@ -36,8 +36,8 @@ static void add_words(const char *words, char path[PATH_BYTES], size_t *at)
     path[*at] = '\0';
 }
 
-/* Reading is enough to lock; what another user made is opened and not made, as some systems refuse
- * the latter in a folder that all may write. */
+/* Reading is enough to lock. A file that another user made is opened without O_CREAT, which some
+ * systems refuse in a folder that all may write to. */
 static int open_file(const char *path)
 {
     const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
@@ -105,7 +105,7 @@ static void say_waiting(struct lock *lock, double now)
             isatty(STDERR_FILENO) ? "\r\033[K" : "");
 }
 
-/* False when *stop became non-zero, or the lock cannot be had at all, before it was had. */
+/* False when *stop became non-zero before the lock was taken, or when it cannot be taken at all. */
 static bool take(struct lock *lock, int fd, const volatile int *stop)
 {
     const struct timespec pause = { 0, poll_nanoseconds };

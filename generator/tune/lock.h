@@ -1,8 +1,9 @@
 /* lock.h: tuners that share a device take turns to measure on it.
  *
- * Two files stand for a device: whoever measures holds the one, whoever is next the other, so that
- * a tuner that has just measured cannot be first again while another one waits. The locks are
- * flock's: they end with the process that holds them, however it ends; the files mean nothing.
+ * Two files stand for a device: the tuner that measures holds one, the one that is next holds the
+ * other. So a tuner that has just measured cannot be first again while another one waits. The locks
+ * are flock's: they end with the process that holds them, however it ends. What is in the files
+ * means nothing.
  */
 #ifndef KILN_TUNE_LOCK_H
 #define KILN_TUNE_LOCK_H

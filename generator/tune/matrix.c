@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Signalling NaNs: whatever is computed from one is a quiet NaN, so that a kernel that reads poison
- * and writes the result over poison does not go unnoticed. */
+/* Signalling NaNs: whatever is computed from one is a quiet NaN. So it shows if a kernel reads
+ * poison and writes the result over poison. */
 static const uint64_t poison[] = {
 #define STORAGE(constant, bytes, bits) [KILN_STORED_##constant] = (bits),
 #include "precisions.inc"
@@ -194,8 +194,8 @@ cl_int matrix_poison_device(struct matrix *matrix, cl_context context, cl_comman
             0, NULL, NULL);
 }
 
-/* The zones are spoilt before, so that an image that does not arrive is not taken for the one that
- * was there. */
+/* The zones are overwritten first: else the old image would be taken for a new one that did not
+ * arrive. */
 cl_int matrix_download(struct matrix *matrix, cl_command_queue queue)
 {
     memset(matrix->image, 0, MATRIX_ZONE_BYTES);
@@ -205,7 +205,7 @@ cl_int matrix_download(struct matrix *matrix, cl_command_queue queue)
 }
 
 /* The first place in image[from..to) that is not poison; `to` when all is. A stretch is poison when
- * its first element is and each other one is the same as the one before. */
+ * its first element is and each further element equals the one before. */
 static size_t first_stray(const struct matrix *matrix, size_t from, size_t to)
 {
     const unsigned char *at = matrix->image + from;

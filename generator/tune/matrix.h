@@ -32,7 +32,7 @@ bool matrix_init(struct matrix *matrix, enum kiln_storage storage, size_t rows, 
 void matrix_free(struct matrix *matrix);
 void matrix_poison(struct matrix *matrix);
 
-/* The same without an image, which is the caller's and comes later; false when too large. */
+/* The same without an image, which the caller sets later; false when too large. */
 bool matrix_plan(struct matrix *matrix, enum kiln_storage storage, size_t rows, size_t cols,
         size_t pad, size_t offset);
 
@@ -57,7 +57,7 @@ cl_int matrix_download(struct matrix *matrix, cl_command_queue queue);
 /* Poison for all of the matrix on the device, as if it had been uploaded; the image stays. */
 cl_int matrix_poison_device(struct matrix *matrix, cl_context context, cl_command_queue queue);
 
-/* Whether all poison outside the elements is intact; if not, says where it is not. */
+/* Whether all poison outside the elements is intact; if not, says where. */
 bool matrix_is_intact(const struct matrix *matrix, char message[MATRIX_MESSAGE_BYTES]);
 
 #endif

@@ -1,4 +1,4 @@
-/* merge.c: the command that joins journals, of the shards of a search first of all. */
+/* merge.c: the command that joins journals, above all those of the shards of a search. */
 #include "options.h"
 #include "../core/files.h"
 #include "../core/merge.h"

@@ -34,7 +34,7 @@ static const char *take(void *user, const struct extents_line *line)
     return NULL;
 }
 
-/* Those of one weight stay in the order of the file. */
+/* Shapes of one weight stay in the order of the file. */
 static void sort(struct own_shapes *own)
 {
     for (size_t i = 1; i < own->num; i++) {

@@ -1,4 +1,4 @@
-/* parallel.h: the rows of a matrix divided among threads, where the host is what takes time. */
+/* parallel.h: the rows of a matrix divided among threads, for work that takes the host long. */
 #ifndef KILN_TUNE_PARALLEL_H
 #define KILN_TUNE_PARALLEL_H
 
@@ -10,10 +10,10 @@ enum { PARALLEL_MOST = 8, PARALLEL_ELEMENTS = 1 << 20 };
  * little, or would take cores from the device's driver and from other trial processes. */
 unsigned parallel_parts(long cores, size_t rows, size_t cols);
 
-/* Does `function` for each part of the rows, [first, end), and returns when all are done. Of the
- * parts, 1 to PARALLEL_MOST, the caller does the first; the others have threads of their own. They
- * follow each other and are told apart by number, so that results need no locks and depend on
- * neither order nor threads: a part whose thread does not start is done by the caller. */
+/* Does `function` for each part of the rows, [first, end), and returns when all are done. There are
+ * 1 to PARALLEL_MOST parts. The caller does the first one, the others have threads of their own; a
+ * part whose thread does not start is done by the caller. Each part knows its number, so that
+ * results need no locks, and depend neither on order nor on threads. */
 void parallel_rows(size_t rows, unsigned parts,
         void (*function)(void *user, unsigned part, size_t first, size_t end), void *user);
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 /* How far the last evaluation of one search may go beyond its end. As long as nothing is verified,
- * edges may take all that is left. */
+ * edge classes may take all the time that is left. */
 static const double grace = 0.1;
 
 double phases_used(const struct phases *phases)

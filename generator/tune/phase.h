@@ -32,13 +32,13 @@ bool phases_must_stop(const struct phases *phases);
 /* Ends the run. */
 void phases_out_of_memory(struct phases *phases);
 
-/* No evaluation goes on beyond this part of the precision's budget; but where the budget is not
- * strict, the first ones, without which there is nothing. */
+/* No evaluation goes on beyond this part of the precision's budget. If the budget is not strict,
+ * the first ones may, as without them there is nothing. */
 void phases_limit(struct phases *phases, double part, bool is_first);
 /* The same a little beyond the end of a phase, for its last evaluation. */
 void phases_limit_beyond(struct phases *phases, double end, bool is_first);
 
-/* Whether this is one shard of a search, which compares with generic no more than it chooses. */
+/* Whether this is one shard of a search, which neither chooses nor compares with generic. */
 bool phases_is_part(const struct tuner *tuner);
 
 double shape_operations(struct shape s);

@@ -1,15 +1,15 @@
 /* phases.c: how the budget of one precision is spent: breadth first.
  *
  *   speed    see how fast the generic bundle is, so that shapes fit the device
- *   first    time what is known already, of relatives and presets, at a shape of each class (on CPUs
- *            what was verified before, for NN); the few that are best together are verified: from
- *            here on every class is served
+ *   first    time what is known already, of relatives and presets, at a shape of each class (on
+ *            CPUs what was verified before, for NN); the few that are best together are verified:
+ *            from here on every class is served
  *   search   look for the best configuration at shapes of each class
  *   look     evaluate the best of that again, at all of these shapes, where the strategy wants that
  *   edges    verify the finalists on every edge class, for each transpose pair
  *   own      time the finalists at the application's own shapes
- *   matrix   time them against each other, interleaved, at drawn shapes, and generic beside them;
- *            a recipe of its that wins is verified and becomes a finalist
+ *   matrix   time them against each other, interleaved, at drawn shapes, and generic beside them; a
+ *            generic recipe that wins is verified and becomes a finalist
  *   fill     at these shapes, finalists that were left out there and may be the best after all
  *   held     the same at shapes that are used for nothing but to tell what choosing costs; the few
  *            that matter there once more, for longer
@@ -50,7 +50,7 @@ static const struct ends {
 static const double search_end = 0.50, short_search_end = 0.28, edges_end = 0.70,
                     short_edges_end = 0.55, drawn_end = 0.89, matrix_end = 0.92;
 
-/* From so many configurations of relatives on. */
+/* So many configurations of relatives, or more, make the search short. */
 enum { MANY_KIN = 6 };
 
 /* More than any budget, seconds. */
@@ -59,7 +59,7 @@ static const double endless = 1e9;
 /* Cycles per second; seconds of one operation at the largest shape that a shard searches at. */
 static const double usual_clock = 2e9, shard_operation = 0.02;
 
-/* Of the time for one search, what one operation of generic may take. */
+/* The part of the time for one search that one operation of generic may take. */
 static const double operation_share = 1.0 / 12;
 
 double phases_share(const struct tuner *tuner)
@@ -70,9 +70,9 @@ double phases_share(const struct tuner *tuner)
     return head->merged ? 1 - search_end : 1;
 }
 
-/* Operations of the largest shape of a shard, which must search at the shapes of all others: it
- * cannot go by what it measures, nor by what is left of its time, but by a usual speed of such a
- * device. Nor by the clock, of which drivers may report the present one. */
+/* Operations of the largest shape of a shard. All shards must search at the same shapes, so this
+ * depends neither on what a shard measures nor on what is left of its time, but on a usual speed of
+ * such a device; nor on the clock, as some drivers report the present one. */
 static double shard_ops(const struct device_facts *facts)
 {
     const double units = (double) facts->value[FACT_UNITS];
@@ -102,8 +102,7 @@ static struct phases phases_of(struct tuner *tuner, const struct precision *prec
     return phases;
 }
 
-/* Whether no other run has searched, or will search, for this one. The searches of shards began at
- * what is known. */
+/* Whether no other run searches for this one. The searches of shards began at what is known. */
 static bool is_whole(const struct tuner *tuner)
 {
     return !tuner->records.head.shard.num && !tuner->records.head.merged;
@@ -136,8 +135,8 @@ static bool is_short(const struct phases *phases, unsigned num_kin)
     return num_kin >= MANY_KIN || !phases->tuner->num_own;
 }
 
-/* A drawn shape; elsewhere than on CPUs, beside one that has fewer beside it, products of a vector
- * with the same matrix and with its transpose. */
+/* A drawn shape. Not on CPUs: beside a thin or deep one also products of a vector with the same
+ * matrix and with its transpose. */
 static unsigned first_shapes(const struct phases *phases, struct shape drawn,
         struct shape shapes[FIRST_BESIDE])
 {
@@ -165,8 +164,8 @@ static bool time_first_at(struct phases *phases, const struct problem *problem, 
     return !phases_must_stop(phases);
 }
 
-/* On CPUs compiling takes longer than timing, and processes compile side by side. So what is known is
- * verified for NN first, in its order, as far as there is time; the rest is left out. */
+/* On CPUs compiling takes longer than timing, and processes compile side by side. So what is known
+ * is first verified for NN, in its order, as far as there is time; the rest is left out. */
 static void verify_known(struct phases *phases, struct first *first)
 {
     struct config verified[FIRST_MOST];
@@ -197,8 +196,9 @@ static bool verify_starters(struct phases *phases, struct first *first)
     return !phases_must_stop(phases);
 }
 
-/* The verified ones of what is known; the others remain candidates. Where kernels compile fast, a
- * shape of each class is transposed, A and B both, so that each operand is read both ways. */
+/* Times what is known and verifies the best of it; the others remain candidates. Where kernels
+ * compile fast, a shape of each class is transposed, A and B both, so that each operand is read
+ * both ways. */
 static bool time_first(struct phases *phases)
 {
     struct first first = { .num = 0 };

@@ -74,7 +74,7 @@ static bool take_word(const char **text, const char *const *words, int num, int 
     return *word >= 0;
 }
 
-/* What journals and messages take: no tab, no line end, nothing that moves a cursor. */
+/* What journals and messages may hold: no tab, no line end, nothing that moves a cursor. */
 static bool is_plain(const char *text)
 {
     while ((unsigned char) *text >= ' ')

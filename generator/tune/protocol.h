@@ -28,7 +28,7 @@
  * The child ends when standard input does. Whatever a driver prints goes to standard error, never
  * between these lines.
  *
- * The functions here are pure. Lines are without their newline; a line that is written has room in
+ * The functions here are pure. Lines are without their newline; a line that is written fits into
  * PROTOCOL_LINE_BYTES.
  */
 #ifndef KILN_TUNE_PROTOCOL_H
@@ -114,8 +114,8 @@ void protocol_write_request(const struct trial_request *request, unsigned num,
         char line[PROTOCOL_LINE_BYTES]);
 bool protocol_read_request(const char *line, struct trial_request *request);
 
-/* One config. When the line is one but its text no configuration, the config's family is NULL, with
- * a message in error. */
+/* One config. When the line is one, but its text is no configuration, the config's family is NULL,
+ * and error has a message. */
 void protocol_write_config(const struct config *config, char line[PROTOCOL_LINE_BYTES]);
 bool protocol_read_config(const char *line, struct config *config, char error[FAMILY_ERROR_BYTES]);
 

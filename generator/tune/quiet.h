@@ -4,8 +4,8 @@
 
 /* Lets PoCL bind its threads to one processor each, unless the user says otherwise (POCL_AFFINITY).
  * Where they are not bound, two often share one for a while, and what takes a millisecond takes
- * two. PoCL counts processors from 0, whatever the process may use: so only where it may use all.
- * To be called before OpenCL is. */
+ * two. PoCL counts processors from 0, whichever the process may use; so this is done only where it
+ * may use all. Call it before any function of OpenCL. */
 void quieten_pocl(void);
 
 /* How many processors this process may use. */

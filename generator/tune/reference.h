@@ -1,4 +1,4 @@
-/* reference.h: what a multiplication must give, computed on the host in higher precision.
+/* reference.h: what a multiplication must give, computed by the host in higher precision.
  *
  * Half and single are accumulated in double, where their products are exact; double in two doubles
  * whose sum is the value (TwoSum and TwoProduct: Dekker 1971, Knuth 1969; Ogita, Rump, Oishi 2005).

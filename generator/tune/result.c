@@ -15,7 +15,7 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* A mean loss above this is worth a word. */
+/* A mean loss above this is worth a warning. */
 static const double much_loss = 1.1;
 
 static bool failed(const char *what)
@@ -66,8 +66,8 @@ static bool embed(const struct options *options, struct assembly *assembly,
             error);
 }
 
-/* bundle.c from source, then with device binaries when they were asked for: what the driver does
- * then costs no more than the binaries. */
+/* Writes bundle.c with source first, then with device binaries if they were asked for: if the
+ * driver fails then, only the binaries are lost. */
 bool result_write(const struct options *options, const struct winners *winners)
 {
     struct assembly assembly;

@@ -7,7 +7,7 @@
 #include "../core/select.h"
 #include "../core/winners.h"
 
-/* Writes winners.tsv and bundle.c, or device.tsv; false when that failed, which was said. */
+/* Writes winners.tsv and bundle.c, or device.tsv; false when that failed, after a message. */
 bool result_write(const struct options *options, const struct winners *winners);
 bool result_write_device(const struct options *options, const struct device_facts *facts);
 
@@ -20,8 +20,8 @@ void result_report_counts(const struct tuner *tuner);
 /* What was dropped so that the bundle fits its budget of bytes. */
 void result_report_dropped(const struct select_budget *budget);
 
-/* What was chosen; and warnings: what was asked for and is not there, and why; what is worse than
- * it could be, and what to do. */
+/* Says what was chosen; and warns of what was asked for and is not there, and why, and of what is
+ * worse than it could be, and what to do. */
 void result_report(const struct options *options, const struct tuner *tuner,
         const struct winners *winners);
 

@@ -14,10 +14,10 @@ enum {
     MAX_SEARCHES = 26, MAX_REEVALUATED = 64, TOGETHER = 10, MERGED_REEVALUATED = 30
 };
 
-/* What is predicted to be slower than the best by more is not where a search begins. */
+/* A search does not begin at what is predicted to be slower than the best by more than this. */
 static const double promising_factor = 1.6;
 
-/* Less than this is too little for the search at one shape, seconds. */
+/* The least time for the search at one shape, seconds. */
 static const double least_search = 5;
 
 /* The re-evaluation takes the last part of the search's time: so much of a precision's budget. */
@@ -25,7 +25,8 @@ static const double reevaluation_share = 0.1;
 
 /* ---- searches ---- */
 
-/* Those that weigh most, in proportion to their weights; where no pair is named, NN. */
+/* The application's shapes that weigh most, with time in proportion to their weights; where no pair
+ * is named, NN. */
 static size_t list_own(const struct phases *phases, struct task tasks[MAX_OWN])
 {
     size_t num = 0;
@@ -118,7 +119,7 @@ static unsigned list_promising(const struct times *fitted, const struct task *ta
     return num;
 }
 
-/* One that runs out of time leaves the others theirs. */
+/* A search that runs out of time does not take that of the others. */
 static void search_one(struct phases *phases, const struct times *fitted, const struct task *task,
         double end)
 {
@@ -149,9 +150,9 @@ static void add_known(struct phases *phases, unsigned from, unsigned to, bool is
 }
 
 /* What was known before the search and is not among the first `from`: in its order, in which those
- * near the best at some shape come early (first.h), up to MOST_NEAR, be they relatives' or not;
- * then what else relatives have, whose shapes may not have been drawn; then the siblings of all
- * finalists; then the rest. */
+ * near the best at some shape come early (first.h), up to MOST_NEAR, whether they are relatives' or
+ * not; then what else relatives have, as their shapes may not have been drawn; then the siblings of
+ * all finalists; then the rest. */
 static void add_rest_of_known(struct phases *phases, unsigned from)
 {
     add_known(phases, from, MOST_NEAR, true);
@@ -160,8 +161,8 @@ static void add_rest_of_known(struct phases *phases, unsigned from)
     add_known(phases, MOST_NEAR, MAX_FINALISTS, true);
 }
 
-/* The search begins where what came before it ends. The most of what was known before it comes
- * first, then the best of each task, then the next best, then what else was known. */
+/* The search begins where the phase before it ended. The finalists: first most of what was known
+ * before, then the best of each task, then the next best, then what else was known. */
 static bool search_each(struct phases *phases, const struct task *tasks, size_t num, size_t own,
         double end)
 {
@@ -203,8 +204,8 @@ static unsigned list_best(const struct phases *phases, const struct task *tasks,
     return num;
 }
 
-/* Times a few configurations against each other at every task's shape; at the first one however
- * small the budget. */
+/* Times a few configurations against each other at every task's shape; at the first one even if the
+ * budget is used up. */
 static bool reevaluate_some(struct phases *phases, const struct task *tasks, size_t num_tasks,
         const struct config *configs, unsigned num, double end)
 {

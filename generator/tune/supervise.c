@@ -1,8 +1,8 @@
 /* supervise.c: the parent's side of the protocol that protocol.h describes.
  *
- * The child is expected to do its worst: die, hang, write nonsense, write without end. Whatever it
- * does other than answer, it is killed with its whole process group, and the config that it had
- * begun pays for it. The others are asked for again, of a new child.
+ * The child may do anything: die, hang, write nonsense, write without end. If it does anything
+ * other than answer, it is killed with its whole process group, and the config that it had begun
+ * has failed. The others are sent to a new child.
  */
 #include "supervise.h"
 #include "clock.h"
@@ -24,7 +24,7 @@ static const double canary_seconds = 30;
 struct supervisor {
     char *program, *device;
     struct child child;
-    struct lock *lock;                 /* NULL: of a member, which works in another one's turns */
+    struct lock *lock;                 /* NULL: a member, which works in another one's turns */
     double waited;
     bool is_member;
     bool is_absent;                    /* the child says that there is no such device */
@@ -178,7 +178,7 @@ bool supervise_build(struct supervisor *supervisor, const struct trial_request *
     return supervisor->child.pid && send_configs(supervisor, &build, &first, 1);
 }
 
-/* Books the time since the last change on the config that was worked on. */
+/* Adds the time since the last change to the config that was worked on. */
 static void book_time(struct round *round, int next)
 {
     const double time = clock_now();
@@ -224,7 +224,7 @@ static bool all_answered(const struct round *round)
     return true;
 }
 
-/* A config has its deadline's seconds in all, however often work on it is taken up again. */
+/* A config has its deadline's seconds in all, however often work on it is resumed. */
 static double deadline_of(const struct round *round)
 {
     const double spent = round->current >= 0 ? round->spent[round->current] : 0;
@@ -236,7 +236,7 @@ static bool is_late(const struct round *round)
     return clock_now() >= round->until;
 }
 
-/* Hears one child out. HEARD_LINE when it answered to the end; else why it did not. */
+/* Reads the answers of one child. HEARD_LINE when it answered to the end; else why it did not. */
 static enum heard hear_answers(struct supervisor *supervisor, struct round *round,
         const volatile int *stop, char line[CHILD_LINE_BYTES])
 {
@@ -292,7 +292,8 @@ static bool ask(struct supervisor *supervisor, struct round *round, const volati
         book_time(round, -1);
         return heard != HEARD_STOP;
     }
-    /* One that ended before it began anything may have been dead for long: no config's fault. */
+    /* A child that ended before it began anything may have been dead for long: no config is at
+     * fault. */
     if (heard == HEARD_END && !round->has_begun && !round->lost_idle)
         round->lost_idle = true;
     else
@@ -300,7 +301,7 @@ static bool ask(struct supervisor *supervisor, struct round *round, const volati
     return true;
 }
 
-/* A child that works: the one there is, or a new one, at the second attempt if need be. */
+/* Gives a child that works: the present one, or a new one, with a second attempt. */
 static bool ready(struct supervisor *supervisor, const volatile int *stop,
         char error[TRIAL_MESSAGE_BYTES])
 {

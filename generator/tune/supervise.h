@@ -13,12 +13,12 @@
 
 struct supervisor;
 
-/* All trial processes that start from now on take the device for a lesser one (facts_lessen), whose
- * facts are in a file; NULL: for what it is. Called before there are threads. */
+/* All trial processes that start from now on treat the device as a lesser one (facts_lessen), whose
+ * facts are in a file; NULL: as it is. Called before there are threads. */
 void supervise_lessen(const char *facts);
 
-/* What a child says of the device, without a turn on it and without the canary. A driver that takes
- * its process down takes the child alone. */
+/* Asks a child for the device's facts, without a turn on the device and without the canary. A
+ * driver that ends its process ends only the child. */
 enum supervise_probe {
     SUPERVISE_FOUND,
     SUPERVISE_ABSENT,                  /* there is no such device */
@@ -34,8 +34,9 @@ struct supervisor *supervise_open(const char *program, const char *device, const
         struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES]);
 void supervise_close(struct supervisor **supervisor);
 
-/* The same for one that takes no turns of its own and times nothing: it works while another supervisor
- * of this process holds the device. It is opened, used and closed by one thread, which may be any. */
+/* The same for one that takes no turns of its own and times nothing: it works while another
+ * supervisor of this process holds the device. It is opened, used and closed by one thread, which
+ * may be any. */
 struct supervisor *supervise_open_member(const char *program, const char *device,
         const volatile int *stop, char error[TRIAL_MESSAGE_BYTES]);
 
@@ -56,8 +57,9 @@ bool supervise_build(struct supervisor *supervisor, const struct trial_request *
 /* How many seconds of the last supervise_run or supervise_hold went by before the turn. */
 double supervise_waited(const struct supervisor *supervisor);
 
-/* The body of the child: reads requests from standard input until it ends. Returns the exit
- * code. facts: see supervise_lessen. A member's child keeps little of what it has built, and its threads go where they may. */
+/* The body of the child: reads requests from standard input until it ends. Returns the exit code.
+ * facts: see supervise_lessen. A member's child keeps little of what it has built, and its threads
+ * are not bound to processors. */
 int trial_main(const char *device, const char *facts, bool is_member);
 
 #endif

@@ -1,7 +1,7 @@
 /* task_search.c: one search per family, taking turns.
  *
- * Each family's start is tried first, side by side, so that a family that is far behind is left
- * alone after a few tries. Then the best family goes on, and one in four turns the next best.
+ * The starts of all families are tried first, in turn; a family that is far behind is dropped after
+ * a few tries. Then the best family goes on, and in one of four turns the next best.
  */
 #include "task_search.h"
 #include "known.h"
@@ -63,7 +63,7 @@ static void add_start(struct family_search *one, const struct point *point)
         one->start[one->num_start++] = *point;
 }
 
-/* Adds a point that is no near copy of those there. */
+/* Adds a point unless it is a near copy of one that is there. */
 static bool add_diverse(struct family_search *one, const struct point *point)
 {
     const bool is_new = search_is_diverse(one->start, one->num_start, point, one->space.num_params);
@@ -92,7 +92,7 @@ static void add_known(struct family_search *one)
             add_diverse(one, &point);
 }
 
-/* Those that are meant for the precision, or the others; as many as leave room for those that rank
+/* Adds those meant for the precision, or the others; as many as leave room for those that rank
  * best. */
 static void add_presets(struct family_search *one, bool meant)
 {
@@ -161,7 +161,7 @@ static bool has_initial(const struct initial_configs *initial, const struct fami
     return false;
 }
 
-/* Where a family starts of which nothing is known for the task. */
+/* Where a family starts if nothing is known of it for the task. */
 static void add_guesses(struct family_search *one, const struct task_search *all)
 {
     const bool is_cpu = all->tuner->facts.value[FACT_IS_CPU];
@@ -229,8 +229,8 @@ static struct family_search *best_one(struct task_search *all, const struct fami
     return best;
 }
 
-/* After the starts: the best family, and one in four turns the next best, as long as that one is
- * not far behind. NULL: all are done. */
+/* After the starts: the best family, and in one of four turns the next best, as long as it is not
+ * far behind. NULL: all are done. */
 static struct family_search *next_by_merit(struct task_search *all)
 {
     struct family_search *first = best_one(all, NULL);
@@ -239,8 +239,8 @@ static struct family_search *next_by_merit(struct task_search *all)
     return all->turn++ % 4 == 3 && near ? second : first;
 }
 
-/* Whether a family's start goes on: one that is far behind after a few tries, and all that it is
- * sure to have, is left alone. */
+/* Whether a family's start goes on: not if the family is far behind after a few tries and all that
+ * it is sure to get. */
 static bool worth_opening(const struct task_search *all, const struct family_search *one,
         size_t step)
 {
@@ -272,9 +272,8 @@ static bool propose(struct task_search *all, struct proposal *proposal)
 
 /* ---- evaluating ---- */
 
-/* The next points are proposed before the present one is measured, for as many as can be built
- * meanwhile; on a CPU none. The order is the same whatever was built, so that a run can be resumed
- * and replayed. */
+/* Points are proposed before the present one is measured, as many as can be built meanwhile; on a
+ * CPU none. The order is the same whatever was built, so that a run can be resumed and replayed. */
 struct queue {
     struct proposal at[AHEAD + 1];
     unsigned num, most;
@@ -312,8 +311,8 @@ static bool evaluate(struct task_search *all, const struct proposal *proposal)
     return true;
 }
 
-/* One is evaluated in any case, and no more when the time is over before it begins. What was
- * proposed when it ends is measured all the same: it is built already. */
+/* One point is evaluated in any case. No other is begun when the time is over. What was proposed by
+ * then is measured all the same: it is built already. */
 static bool run(struct task_search *all, double until)
 {
     const bool is_over = all->tuner->spent >= until;

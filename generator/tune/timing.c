@@ -14,7 +14,7 @@ enum { MAX_REPEAT = 2048, RANDOM_BYTES = 1 << 20 };
 
 enum { FEW = 4 }; /* candidates that are timed together */
 
-/* How often what seems slow is asked again, and how many samples' time each may take. */
+/* How often what seems slow is timed again, and how many samples' time each may take. */
 enum { CONFIRMATIONS = 2 };
 static const double long_samples = 10;
 
@@ -25,7 +25,7 @@ static const double slow_factor = 1.5; /* times the incumbent */
 static const double far_factor = 3;    /* times the fastest of the same request */
 static const double long_seconds = 10e-3;
 static const double least_mhz = 1000;   /* no clock is taken to be slower */
-static const double false_clock = 1e-3; /* of the wall's time: what tells of no clock */
+static const double false_clock = 1e-3; /* of the wall's time: less shows a false clock */
 
 double timing_least(const struct device_facts *facts, const struct precision *precision, size_t m,
         size_t n, size_t k)
@@ -270,9 +270,9 @@ static void stop_slow(struct timing_entry *entry)
     entry->result->seconds = entry->first;
 }
 
-/* Takes more samples of what seems slower than `most` seconds, where `most` is less than a sample: of
- * short operations one sample may take many times as long as the next, because the driver still
- * loads the kernel or the host is kept from enqueueing. The least counts. */
+/* Takes more samples of what seems slower than `most` seconds, where `most` is less than a sample.
+ * A sample of short operations may take many times as long as the next, because the driver still
+ * loads the kernel or the host is delayed. The least counts. */
 static void confirm_slow(struct launcher *launcher, struct timing_entry *entry,
         const struct timing_limits *limits, double most)
 {
@@ -289,8 +289,8 @@ static void confirm_slow(struct launcher *launcher, struct timing_entry *entry,
     }
 }
 
-/* Settles how many operations make a sample. What is measured here only warms up, and sorts out
- * what is much slower than the incumbent; short operations are judged by a whole sample. */
+/* Decides how many operations make a sample. What is measured here only warms up, and drops what is
+ * much slower than the incumbent; short operations are judged by a whole sample. */
 static void warm_up(struct launcher *launcher, struct timing_entry *entry,
         const struct timing_limits *limits)
 {

@@ -54,8 +54,8 @@ struct timing_limits {
     double sample;                     /* seconds that a sample lasts at least */
     double enough;                     /* seconds: samples need not last longer together */
     bool sustained;                    /* the median counts, not the fastest sample */
-    bool is_broad;                     /* many are timed together: those far behind need be known
-                                          only roughly */
+    bool is_broad;                     /* many are timed together: rough times are enough for those
+                                          far behind */
 };
 
 /* Samples for so many candidates that are timed together. A GPU is given time to reach the clock
@@ -63,7 +63,8 @@ struct timing_limits {
 void timing_choose_samples(const struct device_facts *facts, unsigned num,
         struct timing_limits *limits);
 
-/* The shortest time that an operation may take, generously: what takes less is a false clock. */
+/* The shortest time that an operation can take, with a margin: a shorter time shows a false
+ * clock. */
 double timing_least(const struct device_facts *facts, const struct precision *precision, size_t m,
         size_t n, size_t k);
 

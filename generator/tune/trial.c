@@ -143,8 +143,8 @@ static enum kiln_status reserve_data(struct trial *trial, const struct trial_req
             elements);
 }
 
-/* After a failure the device itself may be lost to this process, which would be blamed on every
- * candidate to come: then the process ends, and the parent starts another. */
+/* After a failure this process may have lost the device, and every later candidate would be blamed
+ * for it. Then the process ends, and the parent starts another. */
 static void leave_if_lost(struct trial *trial, const struct trial_result *result)
 {
     char error[LAUNCHER_MESSAGE_BYTES];
@@ -225,7 +225,7 @@ static void verify_all_edges(struct trial *trial, const struct trial_request *re
     }
 }
 
-/* Builds and answers each. What the compiler refuses shows when it is needed. */
+/* Builds each, and answers. What the compiler refuses shows again when it is needed. */
 static void compile_all(struct trial *trial, const struct trial_request *request)
 {
     for (unsigned i = 0; i < request->num_configs; i++) {

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of the budget, for evaluations; the rest is for what comes after the last one. */
+/* The part of the budget for evaluations; the rest is for what comes after the last one. */
 static const double usable = 0.95;
 
 _Static_assert((int) EXTENTS_ERROR_BYTES >= (int) FAMILY_ERROR_BYTES, "room for either");
@@ -105,8 +105,8 @@ static int conclude_empty(const struct options *options, const struct tuner *tun
     return EXIT_FAILURE;
 }
 
-/* What a journal that cannot be written has lost is an error; a device that is lost, in a build, is
- * not: what was measured before serves. */
+/* A journal that cannot be written is an error. A device that is lost in a build is not: what was
+ * measured before serves. */
 static int conclude(const struct options *options, struct tuner *tuner)
 {
     static struct winners winners;
@@ -183,7 +183,7 @@ static int measure(const struct options *options, struct tuner *tuner)
     const double opening = clock_now();
     tuner->journal = journal_open(journal_path(options, path), &head, options->set_aside,
             &tuner->records, error);
-    tuner->last_event += clock_now() - opening; /* another tuner may have had it */
+    tuner->last_event += clock_now() - opening; /* another tuner may have held the device */
     int status = EXIT_FAILURE;
     if (tuner->journal) {
         const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -226,7 +226,7 @@ static bool is_settled(const struct options *options, int *status)
     return true;
 }
 
-/* Whether the folder is there and can be written to; better known before the tuning than after. */
+/* Whether the folder is there and can be written to: checked before the tuning, not after. */
 static bool make_output(const char *path)
 {
     char inside[PATH_BYTES];

@@ -13,20 +13,21 @@ static const double least_time = 0.1;
 /* How much longer a kernel may take on a CPU where a crew's processes share its cores. */
 enum { CROWDED = 4 };
 
-/* What there is time for, seconds. */
+/* The time that is left, seconds. */
 static double time_left(const struct tuner *tuner)
 {
     const double end = tuner->limit > 0 ? tuner->limit : tuner->budget;
     return end + tuner->slack - tuner->spent;
 }
 
-/* The clock at which that time is over; what was done since the last row has taken some of it. */
+/* The clock's value when that time is over; what was done since the last row has used some of
+ * it. */
 static double time_ends(const struct tuner *tuner)
 {
     return tuner->last_event + time_left(tuner);
 }
 
-/* A row that came late holds what time there was; with more of it there is an evaluation again. */
+/* A row "late" holds the time that was left then; with more time it is evaluated again. */
 static struct record *find_result(const struct tuner *tuner, const struct record *sought)
 {
     struct record *late = NULL;
@@ -69,7 +70,7 @@ static double patience(double incumbent)
     return 30 + fmin(100 * incumbent, 60);
 }
 
-/* As the journal will read them back, so that a resumed run sees the same numbers. */
+/* A number as the journal will read it back, so that a resumed run sees the same. */
 static double rounded(const char *format, double value)
 {
     char digits[64];
@@ -77,7 +78,7 @@ static double rounded(const char *format, double value)
     return strtod(digits, NULL);
 }
 
-/* The row of what a trial found. One that came late gets the time that there was. */
+/* The row of a trial's result. One that is "late" gets the time that was left. */
 static void fill_result(struct record *result, const struct trial_result *trial, double time,
         double cost)
 {
@@ -118,7 +119,8 @@ static bool keep(struct tuner *tuner, const struct record *rows, unsigned num)
     return true;
 }
 
-/* By the trial process. What it answered is kept even when it could not answer everything. */
+/* Evaluates by the trial process. What it answered is kept even when it could not answer
+ * everything. */
 static bool measure(struct tuner *tuner, struct trial_request *request, struct record *results,
         const unsigned *missing)
 {

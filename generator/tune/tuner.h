@@ -86,8 +86,8 @@ bool tuner_evaluate(struct tuner *tuner, enum record_kind kind, const struct pro
         struct record *results);
 
 /* Evaluations that time nothing, RECORD_EDGES, at most TRIAL_MAX_CONFIGS of them, side by side
- * where there is a crew. Rows and results come in the order of the evaluations. A result with an
- * empty outcome was not to be had; then false, for the reasons of tuner_evaluate. */
+ * where there is a crew. Rows and results come in the order of the evaluations. Where a result
+ * could not be had its outcome is empty; then false, for the reasons of tuner_evaluate. */
 bool tuner_evaluate_each(struct tuner *tuner, enum record_kind kind,
         const struct evaluation *evaluations, unsigned num, struct record *results);
 
@@ -97,7 +97,7 @@ bool tuner_evaluate_each(struct tuner *tuner, enum record_kind kind,
 void tuner_warm(struct tuner *tuner, const struct problem *problem, const struct config *configs,
         unsigned num);
 
-/* The part of a run's time that falls to the tuner: less than all of it when it searches one shard
+/* The part of a run's time that the tuner uses: less than all of it when it searches one shard
  * only, or when its journal was merged from others, which have searched. */
 double phases_share(const struct tuner *tuner);
 

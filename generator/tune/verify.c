@@ -42,7 +42,7 @@ static bool operands_init(struct verify_operands *operands, const struct verify_
     return a && b && c;
 }
 
-/* By columns every matrix as stored is its own transpose: C' = op(B)' op(A)'. */
+/* In column-major layout every stored matrix is its own transpose: C' = op(B)' op(A)'. */
 static struct kiln_gemm by_columns(const struct kiln_gemm *gemm)
 {
     struct kiln_gemm swapped = *gemm;
@@ -74,7 +74,7 @@ static struct kiln_gemm gemm_of(const struct verify_operands *operands,
 
 /* ---- Messages ---- */
 
-/* Says of a verdict at which multiplication it was found. */
+/* Adds to a verdict at which multiplication it was found. */
 static enum verify_verdict say(enum verify_verdict verdict, const struct verify_case *of,
         const char *what, char message[VERIFY_MESSAGE_BYTES])
 {
@@ -105,8 +105,7 @@ static cl_int put_c(struct launcher *launcher, struct matrix *c, const struct ve
                          : matrix_upload(c, launcher->context, launcher->queue);
 }
 
-/* C on the device before and after the candidate ran; A and B are there already, and packed now if
- * so wanted. */
+/* Runs the candidate on C; A and B are on the device already, and are packed now if wanted. */
 static enum verify_verdict run_once(struct verifier *verifier, struct kiln_context *context,
         struct verify_operands *operands, const struct verify_case *of, unsigned packed,
         char message[VERIFY_MESSAGE_BYTES])
@@ -236,8 +235,8 @@ bool verify_same_inputs(const struct verify_case *x, const struct verify_case *y
            x->alpha == y->alpha && x->beta == y->beta && x->poison_inputs == y->poison_inputs;
 }
 
-/* Lends a matrix the image that all exact checks share, until end_loan: to get fresh memory takes
- * longer than to fill it. */
+/* Lends a matrix the image that all exact checks share, until end_loan: getting new memory takes
+ * longer than filling it. */
 static bool lend_image(struct verifier *verifier, struct matrix *matrix)
 {
     if (verifier->image_bytes < matrix->bytes) {
@@ -293,7 +292,7 @@ static enum verify_verdict slot_fill(struct verifier *verifier, struct verify_sl
     return verdict == VERIFY_OK ? put_input(verifier, slot, true, message) : verdict;
 }
 
-/* The slot with the case's inputs; the one used longest ago makes way for a new case. */
+/* The slot with the case's inputs; for a new case the one used longest ago is replaced. */
 static struct verify_slot *slot_find(struct verifier *verifier, const struct verify_case *of)
 {
     struct verify_slot *oldest = &verifier->slots[0];

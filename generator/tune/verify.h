@@ -23,8 +23,9 @@ struct verify_case {
     size_t offset_a, offset_b, offset_c;
     double alpha, beta;
     bool poison_inputs;                /* A and B are NaN: for alpha = 0 */
-    bool by_columns;                   /* the library is asked for the same by columns */
-    unsigned repeats;                  /* times that it is done again, to be bitwise the same */
+    bool by_columns;                   /* the library is asked for the same in column-major
+                                          layout */
+    unsigned repeats;                  /* times that it is done again; must be bitwise the same */
     unsigned packed;                   /* then with packs: bit 0 for A, bit 1 for B */
 };
 

@@ -19,14 +19,14 @@
  *
  * - Failure: the status says what was wrong. Everything that can be wrong with the arguments is
  *   found before anything is enqueued, and C is unchanged. Nothing aborts, nothing prints. Handles
- *   are looked at by asking the driver: one that is released, or was never made, is found only
- *   where the driver finds it.
- * - Lack of memory: it may be over by the next call. So it makes no kernel and no context unusable:
- *   the call does with another kernel or gives OpenCL's code (KILN_OUT_OF_MEMORY where it is the
- *   library's own memory), and later ones try again.
+ *   are checked by asking the driver: one that is released, or was never made, is found only if the
+ *   driver finds it.
+ * - Lack of memory: it may be over by the next call, so it makes no kernel and no context unusable.
+ *   The call uses another kernel or gives OpenCL's code (KILN_OUT_OF_MEMORY where it is the
+ *   library's own memory), and later calls try again.
  * - Threads: all functions may be called from any thread at any time, on one context as well as on
  *   several, except that a context must not be in use while it is destroyed. There is no global
- *   state. A process that is forked after its parent has used OpenCL leaves OpenCL and Kiln alone.
+ *   state. A process that is forked after its parent has used OpenCL must not use OpenCL or Kiln.
  * - Ownership: handles and pointers that are passed in stay the caller's. The library retains what
  *   it needs for longer than the call (OpenCL's own reference counts).
  * - Blocking: a call that multiplies only enqueues. It blocks in two cases: the first call that
@@ -82,11 +82,11 @@ extern "C" {
  * The layout holds for A, B and C alike. */
 enum kiln_layout { KILN_ROW_MAJOR = 101, KILN_COL_MAJOR = 102 };
 
-/* What op(X) is. Values as in CBLAS. Of real elements CONJ_TRANS means TRANS. */
+/* What op(X) is. Values as in CBLAS. For real elements CONJ_TRANS means TRANS. */
 enum kiln_transpose { KILN_NO_TRANS = 111, KILN_TRANS = 112, KILN_CONJ_TRANS = 113 };
 
-/* Which triangle of a square matrix, its diagonal included, as the call's layout has rows and
- * columns. Values as in CBLAS. */
+/* Which triangle of a square matrix, its diagonal included; rows and columns are those of the
+ * call's layout. Values as in CBLAS. */
 enum kiln_uplo { KILN_UPPER = 121, KILN_LOWER = 122 };
 
 /* On which side of the product the symmetric matrix is. Values as in CBLAS. */
@@ -120,23 +120,22 @@ enum kiln_precision {
  *   times smaller than the largest, is not cut. Tiles of C that it meets are computed by fused
  *   multiply-adds of floats, of it and of what the pieces of others stand for, with the error of a
  *   native product; so are all where k is below 16. Where C has few rows or columns, lines of the
- *   long matrix are looked at for infinities and NaN alone, and scaled 32 or 64 elements at a
- *   time: what is far smaller than these is left to the second term. No host reads anything.
+ *   long matrix are looked at for infinities and NaN alone, and scaled 32 or 64 elements at a time:
+ *   what is far smaller than these is left to the second term. Nothing is read back to the host.
  * - An infinity or NaN among the elements has the effect that it has natively. A sum that overflows
  *   natively before its end may come out finite.
  * - Subnormal elements are like others: it is the largest of their row or column that counts.
  *   Products of integers of at most 2048 are exact where they are natively.
  * - Complex single precision is emulated as a real product with twice the k, where the bundle that
  *   serves the call predicts that to be faster than to multiply complex numbers.
- * - The same call gives bitwise the same result, which is another one than the native.
+ * - The same call gives bitwise the same result; it differs from the native one.
  * - Devices: NVIDIA's compute capability 8.0 and later. The bound was measured on 9.0. */
 enum kiln_arithmetic { KILN_NATIVE = 1, KILN_ALLOW_EMULATION = 2 };
 
-/* What became of a call. 0 is success. Positive values are Kiln's own; they are pinned, and
- * numbered in the order in which the arguments of a call are checked: when several things are
- * wrong, the one with the lowest number counts. Negative values are OpenCL's codes
- * (CL_OUT_OF_RESOURCES and so on), passed through unchanged; compare with
- * `status == (enum kiln_status)CL_OUT_OF_RESOURCES`. */
+/* The result of a call. 0 is success. Positive values are Kiln's own; they are pinned, and numbered
+ * in the order in which the arguments of a call are checked: when several things are wrong, the one
+ * with the lowest number counts. Negative values are OpenCL's codes (CL_OUT_OF_RESOURCES and so
+ * on), passed through unchanged; compare with `status == (enum kiln_status)CL_OUT_OF_RESOURCES`. */
 enum kiln_status {
     KILN_STATUS_LEAST = -2147483647 - 1,   /* never returned: makes room for OpenCL's codes */
     KILN_SUCCESS = 0,
@@ -234,10 +233,10 @@ struct kiln_context_params {
      * on a relative of it, the nearest first; three at most. A relative is a device of the same
      * platform: for NVIDIA's, one of the same or an earlier compute capability; for others, one of
      * the same kind (CPU or not) and native vector width; also the same device with another driver
-     * that a bundle was verified on. Otherwise this bundle, for whatever device it was tuned; it
+     * that a bundle was verified on. Otherwise this bundle, whatever device it was tuned on; it
      * must outlive the context. In both cases the last linked bundle, the generic one, serves the
-     * calls that those before can not. Recipes that the device can not run, for want of local
-     * memory say, are left out one by one. */
+     * calls that those before can not. Recipes that the device can not run, for example for lack of
+     * local memory, are left out one by one. */
     const struct kiln_bundle *bundle;
     /* NULL: silent. Otherwise called once for each message, which is ended by NUL, has no newline
      * behind it, and is valid during the call only: which bundles are used, and whether they were
@@ -251,20 +250,20 @@ struct kiln_context_params {
      * have, and each transpose pair, once with triangles too, and compare exactly. Blocks until
      * they are done. */
     int self_test;
-    /* Not 0: no bundle that was tuned on a relative serves, nor one with another driver of a
-     * platform that compiles in the process, so that a device that no bundle is for has the generic
-     * one alone. */
+    /* Not 0: no bundle serves that was tuned on a relative, or with another driver of a platform
+     * that compiles in the process. If no bundle is for the device, the generic one alone
+     * serves. */
     int exact_only;
-    /* Not 0: the log is also told each shape that a call has, or a question about one, when it
-     * was not seen lately, as the file for option shapes wants it behind the first word:
-     * "shape: M N K single nt", and " batch=N" for a batch; the precision is "emulated" where
-     * emulation is allowed and there. Of a complex product that is computed as a real one,
-     * that one is told, which has twice the n and k; other complex ones are not. It is in
+    /* Not 0: the log is also told the shape of each call, and of each question about one, unless it
+     * was seen lately: "shape: M N K single nt", and " batch=N" for a batch. Behind the first word
+     * it is a line of the file for option shapes. The precision is "emulated" where emulation is
+     * allowed and available. For a complex product that is computed as a real one, the real one is
+     * told, which has twice the n and k; other complex ones are not told. Shapes are those in
      * row-major layout: a column-major call shows up with m and n swapped. A shape may be told
-     * again, when others came between (128 are remembered at most) or its leading dimensions are
-     * of another kind, but not because the batch is another one. With packs, what is told is the
-     * call that an operand was packed for; of complex products the call that multiplies. A shape
-     * that is remembered costs no more than without. */
+     * again when others came between (at most 128 are remembered) or its leading dimensions are of
+     * another kind, but not because the batch is another one. With packs, the shape is that of the
+     * call that an operand was packed for; for complex products, of the call that multiplies. A
+     * call whose shape is remembered takes no longer than without this. */
     int log_calls;
     /* That of calls that name none, the typed ones among them. 0: KILN_NATIVE. */
     enum kiln_arithmetic arithmetic;
@@ -289,8 +288,8 @@ KILN_API enum kiln_status kiln_context_create(cl_context context, cl_device_id d
 /* Frees *context and sets it to NULL. A NULL pointer, and a pointer to NULL, are allowed.
  *
  * No other thread may be using the context. What was enqueued goes on: kernels and workspaces are
- * released, and OpenCL keeps them until the device has done with them. Does not wait for the device
- * beyond what the driver does when objects are released. */
+ * released, and OpenCL keeps them until the device has done with them. Does not wait for the
+ * device, unless the driver does when objects are released. */
 KILN_API void kiln_context_destroy(struct kiln_context **context);
 
 /* The typed calls: C = alpha op(A) op(B) + beta C, enqueued.
@@ -327,15 +326,15 @@ KILN_API void kiln_context_destroy(struct kiln_context **context);
  * KILN_NO_DOUBLE, KILN_NO_KERNEL, KILN_NO_COMPILER, KILN_OUT_OF_MEMORY, OpenCL's own. On any of
  * them C is unchanged, with one exception: some kernels write C in two launches, and so do a
  * complex beta that is no real number and a Hermitian C. If the driver takes the first of these and
- * then refuses the second, for want of memory say, C is undefined.
- * KILN_SIZE_OVERFLOW takes the turn of the operand whose size overflows. What can be known only
- * with the kernels comes last: KILN_WORKSPACE_TOO_SMALL, and KILN_PACK_BUFFER_TOO_SMALL in
+ * then refuses the second, for example for lack of memory, C is undefined.
+ * KILN_SIZE_OVERFLOW counts in the place of the operand whose size overflows. What can be known
+ * only with the kernels comes last: KILN_WORKSPACE_TOO_SMALL, and KILN_PACK_BUFFER_TOO_SMALL in
  * kiln_pack_enqueue.
  * When the driver refuses a kernel, its sizes or its arguments, or memory is lacking for it or its
  * workspace, on the host or on the device, the next recipe that can serve the call is tried. The
  * status is an error, that of the first, only if none is left.
  * A call that failed may have enqueued launches that read A and B and write a workspace. They are
- * over when the queue is (clFinish), or a marker enqueued behind them.
+ * complete when the queue is (clFinish), or a marker enqueued behind them.
  * Blocks: see the rules above. An error while a kernel runs shows in the event, as in OpenCL; where
  * an in-order queue goes on after a launch that failed, that of the last launch counts. If an event
  * of the wait list fails, no launch of the call runs. On an out-of-order queue, calls that were
@@ -492,17 +491,18 @@ struct kiln_gemm {
     const struct kiln_pack *packed_a, *packed_b;
     enum kiln_arithmetic arithmetic;   /* 0: that of the context */
     /* 0: all elements count. Otherwise A, or B, is symmetric (square), and this triangle of it is
-     * read, as it is stored: op(A) is as if the whole were there. A whole one is written to the
-     * workspace first, once for each member of a batch that has its own. Such an operand can not be
-     * packed. */
+     * read, as it is stored: op(A) is as if the whole were there. The whole matrix is written to
+     * the workspace first, once for each member of a batch that has its own. Such an operand can
+     * not be packed. */
     enum kiln_uplo uplo_a, uplo_b;
     /* 0: all of C. Otherwise C is square, and this triangle of it is read and written: the rest
      * stays as it is. About half the work is done, where the kernels that serve the call can leave
      * tiles out. */
     enum kiln_uplo uplo_c;
-    /* Not 0, of complex matrices: what one triangle is stored of is Hermitian. What lies across the
-     * diagonal of A and B is the conjugate; imaginary parts of their diagonals count as 0. Those of
-     * C's diagonal become 0, unless nothing is done; a beta that is no real number reads them. */
+    /* Not 0, for complex matrices: those of which one triangle counts are Hermitian. What lies
+     * across the diagonal of A and B is the conjugate; imaginary parts of their diagonals count as
+     * 0. Those of C's diagonal become 0, unless nothing is done; a beta that is no real number
+     * reads them. */
     int hermitian;
 };
 
@@ -519,9 +519,9 @@ struct kiln_gemm {
  * were made for, or not at all: when the driver refuses those, no others are tried. That holds for
  * the form of complex operands, not for the real product of these.
  *
- * On any error C is unchanged, with one exception more: if the driver refuses, midway, to enqueue
- * more of a batch with every recipe there is, the members already enqueued are done, whole, and the
- * others are unchanged. */
+ * On any error C is unchanged, with one more exception: if in the middle of a batch the driver
+ * refuses every recipe, the members already enqueued are computed completely, and the others are
+ * unchanged. */
 KILN_API enum kiln_status kiln_gemm_enqueue(struct kiln_context *context,
         const struct kiln_gemm *gemm, cl_command_queue queue, cl_uint num_events_in_wait_list,
         const cl_event *event_wait_list, cl_event *event);
@@ -529,9 +529,9 @@ KILN_API enum kiln_status kiln_gemm_enqueue(struct kiln_context *context,
 /* How much workspace the call needs.
  *
  * gemm: required; the call as it will be enqueued: shape, offsets, leading dimensions and strides,
- *     and which parts of alpha and beta are 0, decide which recipe serves it. The buffers a, b and c
- *     are not looked at and may be NULL. A workspace is not required, and its size not checked; its
- *     offset counts all the same.
+ *     and which parts of alpha and beta are 0, decide which recipe serves it. The buffers a, b and
+ *     c are not looked at and may be NULL. A workspace is not required, and its size not checked;
+ *     its offset counts all the same.
  * bytes: required; from the workspace offset on, for the whole batch; 0 when none is needed, and on
  *     failure.
  *
@@ -629,8 +629,8 @@ KILN_API enum kiln_status kiln_pack_bytes(struct kiln_context *context,
  * buffer, offset: where to; a buffer of the context's cl_context with at least kiln_pack_bytes from
  *     the offset on, which is in bytes and a multiple of 256. It may be the operand's own buffer,
  *     or another part of the same, but the two must not overlap, which is not checked. A plain copy
- *     within one buffer takes its way through the queue's workspace. Not looked at when there is
- *     nothing to pack.
+ *     within one buffer goes through the queue's workspace. Not looked at when there is nothing to
+ *     pack.
  * queue, num_events_in_wait_list, event_wait_list, event: as for the typed calls. Calls that use
  *     the pack must come later on the same in-order queue, or wait for the event.
  * pack: required; filled before the function returns. All zero on failure, and when there is
