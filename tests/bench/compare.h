@@ -57,8 +57,9 @@ struct comparison {
     bool is_interrupted;               /* by a signal: rows are missing */
 };
 
-/* Measures every precision, transposition and shape of the options. `report` is handed each row
- * as it is finished. Ends early where a signal was caught (tune/interrupt.h). False when memory is short, on host or device; the rows so far are there. */
+/* Measures every precision, transposition and shape of the options. `report` is handed each row as
+ * it is finished. Ends early where a signal was caught (tune/interrupt.h). False when memory is
+ * short, on host or device; the rows so far are there. */
 bool compare_run(struct comparison *comparison, const struct options *options,
         const struct device *device, void (*report)(const struct comparison *, const struct row *));
 void compare_free(struct comparison *comparison);

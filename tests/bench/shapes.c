@@ -49,8 +49,8 @@ static const struct shape shapes_hopper[] = {
     {512, 512, 512, "small"},
 };
 
-/* To fit times to, beside random shapes, which seldom are such: long vectors, few rows or columns of
- * a large matrix, aligned and not, and cubes. */
+/* To fit times to, beside random shapes, which seldom are such: long vectors, few rows or columns
+ * of a large matrix, aligned and not, and cubes. */
 static const struct shape shapes_corners[] = {
     {1, 4096, 4096, "vectors"}, {4096, 1, 4096, "vectors"}, {1, 8000, 7001, "vectors"},
     {7001, 1, 8003, "vectors"}, {1, 1500, 2000, "vectors"}, {2000, 1, 1000, "vectors"},

@@ -85,8 +85,8 @@ if "$bench" --data none --shape 8x8x8 > "$folder/data" 2> "$folder/error"; then
 fi
 grep -q "no data 'none': uniform" "$folder/error"
 
-# Every recipe of the bundle beside what is dispatched. kiln-gen finds them again in a bundle that is
-# committed, and wants more shapes, or says that the bundle is not of this device alone.
+# Every recipe of the bundle beside what is dispatched. kiln-gen finds them again in a bundle that
+# is committed, and wants more shapes, or says that the bundle is not of this device alone.
 "$bench" --best --shape 65x33x17 --peers kiln --rounds 1 --sample-ms 1 --precision s \
     --json "$folder/best.json" > "$folder/report"
 bundle=$("$python" -c '
@@ -202,7 +202,8 @@ END
 # by choosing among the recipes of the bundle.
 random="--shapes random --least-ops 1e4 --most-ops 1e6 --largest 128 --precision s --sample-ms 1"
 for wrong in "--seed 2" "--shapes random --least-ops 1e3x" "--shapes random --most-ops 2e6 \
-    --least-ops 1e6" "--shapes random --count 0" "--shapes goals --largest 64" "--shape 8x8x8 --k 9" \
+    --least-ops 1e6" "--shapes random --count 0" "--shapes goals --largest 64" \
+    "--shape 8x8x8 --k 9" \
     "--shapes grid --seed 2" "--shape 8x8x8 --best --peers kiln-packed" "--errors --best" \
     "--triangles --first-result"; do
     # shellcheck disable=SC2086

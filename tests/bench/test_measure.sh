@@ -1,6 +1,6 @@
 #!/bin/sh
-# test_measure.sh MEASURE: each run is asked for once, what failed leaves no file, what is there stays,
-# and wrong usage is told. The program that it runs only notes what it was asked for.
+# test_measure.sh MEASURE: each run is asked for once, what failed leaves no file, what is there
+# stays, and wrong usage is told. The program that it runs only notes what it was asked for.
 set -eu
 
 [ $# -eq 1 ] || { echo "usage: test_measure.sh MEASURE" >&2; exit 2; }

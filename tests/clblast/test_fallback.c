@@ -216,8 +216,8 @@ static cl_int state_of(cl_event event)
     return state;
 }
 
-/* The event is over with the last call that Kiln took, whichever that is, and not before. Until then
- * nothing may be called that blocks behind the gates. */
+/* The event is over with the last call that Kiln took, whichever that is, and not before. Until
+ * then nothing may be called that blocks behind the gates. */
 static void ends_with_all(cl_event event, int expected, int last)
 {
     assert_int_equal(num_gates, expected);

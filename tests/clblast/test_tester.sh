@@ -27,7 +27,8 @@ LD_LIBRARY_PATH=$(echo "${LD_LIBRARY_PATH-}" | tr : '\n' |
 export LD_LIBRARY_PATH
 status=0
 # Oclgrind preloads its OpenCL, which half_device.so goes before.
-KILN_CLBLAST_VERBOSE=1 $run sh -c 'LD_PRELOAD="$1 $2 ${LD_PRELOAD-}" exec "$3" -platform 0 -device 0' \
+KILN_CLBLAST_VERBOSE=1 $run sh -c \
+    'LD_PRELOAD="$1 $2 ${LD_PRELOAD-}" exec "$3" -platform 0 -device 0' \
     sh "$half_device" "$library" "$tester" >output 2>errors || status=$?
 ! grep -qE 'CL_DEVICE_NOT_FOUND|no platforms|-1001' output errors ||
     { echo "no OpenCL device" >&2; exit 77; }
@@ -43,7 +44,8 @@ fi
 passed=$(awk '/test\(s\) passed/ { sum += $1 } END { print sum + 0 }' output)
 served=$(grep -c '^kiln-clblast: .*: success$' errors || true)
 echo "$passed passed, Kiln served $served calls"
-awk '/Starting tests/ { routine = $0 } /All tests skipped/ && routine ~ /\047H/ { exit 1 }' output ||
+awk '/Starting tests/ { routine = $0 }
+    /All tests skipped/ && routine ~ /\047H/ { exit 1 }' output ||
     { echo "FAILED: halves were left out" >&2; exit 1; }
 [ "$passed" -ge 100 ] || { echo "FAILED: few were tested" >&2; exit 1; }
 ! grep '^kiln-clblast: .*: no kernel' errors ||

@@ -535,8 +535,8 @@ static void traits_are_those_of_the_recipe(void **state)
     assert_true(for_each_recipe_on(&facts, check_traits) > 0);
 }
 
-/* The stage that multiplies is launched with work-groups for each tile, for each part of K where K is
- * shared, or with those that take tiles in turn, however many tiles there are. */
+/* The stage that multiplies is launched with work-groups for each tile, for each part of K where K
+ * is shared, or with those that take tiles in turn, however many tiles there are. */
 static void check_parts(const struct assembly *assembly, const struct config *config,
         const struct problem *problem)
 {

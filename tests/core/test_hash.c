@@ -33,7 +33,8 @@ static void check_word(const struct family *family, void *word, const char *what
         fail_msg("%s: %s, byte %zu, is not hashed", family->name, what, offset);
 }
 
-/* Nothing is between a preset's texts and its figure but what the host may need to align doubles. */
+/* Nothing is between a preset's texts and its figure but what the host may need to align
+ * doubles. */
 static bool is_padding(const char *what, size_t offset)
 {
     const size_t begin = offsetof(struct family_preset, origin) + sizeof(const char *);

@@ -248,8 +248,8 @@ static void pins_stay(void **state)
     old.num_pins = 0;
 }
 
-/* The times of one family, or of all: the choice is not worse, and recipes are the same. Where it is
- * all, what is lost is told anew, of that precision. */
+/* The times of one family, or of all: the choice is not worse, and recipes are the same. Where it
+ * is all, what is lost is told anew, of that precision. */
 static void times_alone_are_fitted(void **state)
 {
     const struct precision *precision = precision_find("double");

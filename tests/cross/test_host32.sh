@@ -1,7 +1,7 @@
 #!/bin/sh
-# test_host32.sh SOURCE_ROOT i386|armhf SUITE...: builds for a 32-bit host and runs suites there that
-# need no device. cmocka of that architecture is unpacked into a folder, not installed. 77 where a
-# package is missing and cannot be had.
+# test_host32.sh SOURCE_ROOT i386|armhf SUITE...: builds for a 32-bit host and runs suites there
+# that need no device. cmocka of that architecture is unpacked into a folder, not installed. 77
+# where a package is missing and cannot be had.
 set -eu
 
 [ $# -ge 3 ] || { echo "usage: $0 SOURCE_ROOT i386|armhf SUITE..." >&2; exit 2; }
@@ -45,7 +45,8 @@ apt()
         -o Dir::Cache="$scratch/cache" -o APT::Sandbox::User=root "$@" >"$scratch/log" 2>&1
 }
 mkdir -p "$scratch/lists/partial" "$scratch/cache/archives/partial" "$scratch/root"
-(cd "$scratch" && apt update; cd "$scratch" && apt download "libcmocka0:$machine" "libcmocka-dev:$machine") || {
+(cd "$scratch" && apt update; cd "$scratch" &&
+    apt download "libcmocka0:$machine" "libcmocka-dev:$machine") || {
     cat "$scratch/log" >&2
     skip "cmocka for $machine cannot be downloaded"
 }

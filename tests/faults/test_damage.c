@@ -1,5 +1,5 @@
-/* test_damage.c: damaged bundles, texts and binaries. Each is refused, or what does not fit is left to
- * another recipe, or does not matter; nothing crashes, and no product is wrong.
+/* test_damage.c: damaged bundles, texts and binaries. Each is refused, or what does not fit is left
+ * to another recipe, or does not matter; nothing crashes, and no product is wrong.
  *
  * An argument that is told by the code of another one of the same size and kind, such as N for M,
  * can not be seen by anybody; of those only what the host does is looked at. An item is a byte.

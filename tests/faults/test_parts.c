@@ -1,10 +1,10 @@
 /* test_parts.c: complex products in which one call to OpenCL or to the allocator fails, each in its
  * turn. A bundle that has no recipe of its own for them (tests/runtime/forms_real.tsv) does such a
- * product by two that share a workspace, or by three where one triangle of A is stored. What succeeds
- * in spite of the failure must be right, and what does not must leave C alone, unless beta is no real
- * number. All is given back in the end. In the short form every seventh call fails, other ones for
- * each kind of product and of failure; where the calls of one function alone fail, which are few,
- * every one.
+ * product by two that share a workspace, or by three where one triangle of A is stored. What
+ * succeeds in spite of the failure must be right, and what does not must leave C alone, unless beta
+ * is no real number. All is given back in the end. In the short form every seventh call fails,
+ * other ones for each kind of product and of failure; where the calls of one function alone fail,
+ * which are few, every one.
  */
 #include "setup.h"
 #include "wrap.h"

@@ -19,7 +19,8 @@ const char *const fuzz_seeds[] = {
 };
 const char *const fuzz_words[] = {
     "\t", "\n", "kiln-winners\t4\n", "bundle\t", "platform\t", "device\t", "driver\t",
-    "verified\t", "|", "vector\t", "provenance\t", "fact\t", "recipe\t", "time\t", "pin\t", "loss\t",
+    "verified\t", "|", "vector\t", "provenance\t", "fact\t", "recipe\t", "time\t", "pin\t",
+    "loss\t",
     "single", "packed ", "*", "-", "#", "nan", "inf", NULL,
 };
 

@@ -10,7 +10,8 @@ for winners in "$tuned"/*/winners.tsv; do
 done
 "$kiln_gen" check "$@"
 
-# What else is committed as such rows can be read, if not all of it emitted: generic is joined of it.
+# What else is committed as such rows can be read, if not all of it emitted: generic is joined of
+# it.
 for rows in "$tuned"/*/*.tsv; do
     if head -n 1 "$rows" | grep -q "^kiln-winners" &&
         ! error=$("$kiln_gen" emit "$rows" 2>&1 >/dev/null) &&

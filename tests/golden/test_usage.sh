@@ -97,7 +97,8 @@ expect 0 "float16" render --preset avx512 --facts "$folder/facts.tsv" --transpos
 expect 0 "^legal" explain --preset avx512
 expect 1 "illegal configuration: vectors wider" render --preset avx512 -p d
 printf 'VECTOR_BYTES\twide\tbytes\n' >"$folder/facts.tsv"
-expect 1 "facts.tsv: line 1: VECTOR_BYTES is not a whole number" render packed --facts "$folder/facts.tsv"
+expect 1 "facts.tsv: line 1: VECTOR_BYTES is not a whole number" render packed \
+    --facts "$folder/facts.tsv"
 expect 1 "bad.tsv: no facts of a device" render packed --facts "$folder/bad.tsv"
 
 # A full disk: status 1 and a message; the old file stays, nothing is left beside it.

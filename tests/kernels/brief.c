@@ -34,7 +34,8 @@ static bool meets(struct brief *brief, unsigned slot, unsigned class)
     return is_new;
 }
 
-/* What a program has: a value of each parameter, a precision and a transpose pair. Returns how many.
+/* What a program has: a value of each parameter, a precision and a transpose pair. Returns how
+ * many.
  */
 static unsigned list_slots(const struct config *config, const struct problem *problem,
         unsigned slots[FAMILY_MAX_PARAMS + 2])

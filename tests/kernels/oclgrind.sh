@@ -23,8 +23,8 @@ else
 fi
 # Presets have large tiles: what is uninitialised, which takes three times as long to see, is left
 # to the small configurations. The check crashes on the copying of vectors, and on putting vectors
-# together, as `fused` and `packed` do where B is transposed or A is not: runs of their own have what
-# is not. It does not follow the parts of complex numbers that change places in a vector.
+# together, as `fused` and `packed` do where B is transposed or A is not: runs of their own have
+# what is not. It does not follow the parts of complex numbers that change places in a vector.
 checks='--data-races --uninitialized'
 case " $* " in
 *' --presets '* | *' --complex '* | ' Oclgrind ') checks=--data-races ;;

@@ -229,10 +229,11 @@ static int run_all(struct soak *soak)
     return soak->num_failures ? EXIT_FAILURE : is_over ? EXIT_SUCCESS : EXIT_UNFINISHED;
 }
 
-/* PoCL before 6.0 ends the process when launches of a kernel with grids of different sizes are under
- * way at once and the second needs more than any before: it counts the uses of one of two loaded
- * copies twice (pocl_release_dlhandle_cache). On 16 processors some hundred calls do it. On two a
- * run of the suite ended so, or by another race: one in hundreds, and none could be provoked. */
+/* PoCL before 6.0 ends the process when launches of a kernel with grids of different sizes are
+ * under way at once and the second needs more than any before: it counts the uses of one of two
+ * loaded copies twice (pocl_release_dlhandle_cache). On 16 processors some hundred calls do it. On
+ * two a run of the suite ended so, or by another race: one in hundreds, and none could be
+ * provoked. */
 static bool loses_count(cl_device_id device)
 {
     char platform_name[64] = "", driver[64] = "";

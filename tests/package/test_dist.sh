@@ -81,7 +81,8 @@ if [ -z "$whole" ]; then
 else
     cd "$tree"
     quietly scripts/build.sh -- -Dtune_seconds=20 -Dprecisions=single
-    grep -q 'bundle: local' "$scratch/log" || { tail "$scratch/log" >&2; die "build.sh: no bundle"; }
+    grep -q 'bundle: local' "$scratch/log" ||
+        { tail "$scratch/log" >&2; die "build.sh: no bundle"; }
     echo "ok: build.sh"
     quietly scripts/test.sh build-test -- --suite core --suite golden --suite package \
         --suite consumer --suite install

@@ -1,7 +1,7 @@
 #!/bin/sh
 # test_onefile.sh SOURCE_ROOT native|cross: kiln.c as scripts/onefile.py makes it: the same bytes
-# each time, no warning by any compiler at hand, no symbol but the functions of kiln.h; natively also
-# what it computes, and what the script refuses.
+# each time, no warning by any compiler at hand, no symbol but the functions of kiln.h; natively
+# also what it computes, and what the script refuses.
 set -eu
 
 [ $# -eq 2 ] || { echo "usage: $0 SOURCE_ROOT native|cross" >&2; exit 2; }
@@ -55,7 +55,8 @@ compile()
 # expect_exports NM: every function of kiln.h, and nothing else.
 expect_exports()
 {
-    "$1" -g --defined-only "$scratch/kiln.o" | awk 'NF == 3 { print $3 }' | sort >"$scratch/exported"
+    "$1" -g --defined-only "$scratch/kiln.o" | awk 'NF == 3 { print $3 }' |
+        sort >"$scratch/exported"
     diff -u "$scratch/declared" "$scratch/exported" ||
         die "kiln.o (+) does not define what kiln.h (-) declares, and that alone"
 }
@@ -187,7 +188,8 @@ native()
 # A library for the linker alone: it has every function in the OpenCL header.
 make_opencl()
 {
-    echo '#include <CL/cl.h>' | "$@" -I"$scratch/opencl" -DCL_TARGET_OPENCL_VERSION=120 -E -P -x c - |
+    echo '#include <CL/cl.h>' | "$@" -I"$scratch/opencl" -DCL_TARGET_OPENCL_VERSION=120 \
+        -E -P -x c - |
         grep -o '\bcl[A-Z][A-Za-z0-9]*(' | sort -u |
         sed 's/(/(void) { return 0; }/; s/^/int /' >"$scratch/opencl.c"
     [ -s "$scratch/opencl.c" ] || die "the OpenCL header declares no function"
@@ -218,7 +220,8 @@ cross()
 }
 
 onefile --bundles generic -o "$scratch/generic"
-sed -n 's/^KILN_API .*\(kiln_[a-z_]*\)(.*/\1/p' "$scratch/generic/kiln.h" | sort >"$scratch/declared"
+sed -n 's/^KILN_API .*\(kiln_[a-z_]*\)(.*/\1/p' "$scratch/generic/kiln.h" |
+    sort >"$scratch/declared"
 [ -s "$scratch/declared" ] || die "no KILN_API function found in kiln.h"
 case $kind in
     native) native ;;

@@ -109,8 +109,8 @@ void stub_fail_build(const char *part, cl_int code);
 void stub_limit_kernel(const char *entry, size_t max_work_group);
 void stub_clear_plans(void);
 void stub_emulate(stub_emulator *emulator, void *user);
-/* Whether clEnqueueCopyBufferRect copies. At first it is only recorded: rows may be spread over more
- * memory than the machine has. */
+/* Whether clEnqueueCopyBufferRect copies. At first it is only recorded: rows may be spread over
+ * more memory than the machine has. */
 void stub_copy_rows(bool is_done);
 /* A non-zero value makes threads yield now and then inside the driver, to provoke interleaving. */
 void stub_set_yield(unsigned every);

@@ -1,7 +1,7 @@
 #!/bin/sh
-# A stand-in for ptxas: fake_ptxas.sh -arch=ARCH -o CUBIN PTX. The cubin is a header, in which byte 56
-# is p, then the option, then the PTX. What has the word "refuse" is refused.
-# At the word "trip" it hangs if FAKE_PTXAS_TRIP is a process, to which it sends SIGUSR1 first.
+# A stand-in for ptxas: fake_ptxas.sh -arch=ARCH -o CUBIN PTX. The cubin is a header, in which byte
+# 56 is p, then the option, then the PTX. What has the word "refuse" is refused. At the word "trip"
+# it hangs if FAKE_PTXAS_TRIP is a process, to which it sends SIGUSR1 first.
 [ $# = 4 ] && [ "$2" = -o ] || { echo "usage" >&2; exit 2; }
 if grep -q refuse "$4"; then
     echo "ptxas fatal   : refused as planned" >&2

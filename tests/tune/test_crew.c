@@ -1,6 +1,6 @@
 /* test_crew.c: evaluations side by side, generator/tune/{crew,edges_phase}.c and
- * tuner_evaluate_each of tuner.c, with the fake child for a device. A child that hangs has the clock
- * put forward.
+ * tuner_evaluate_each of tuner.c, with the fake child for a device. A child that hangs has the
+ * clock put forward.
  *
  * Usage: test_crew PATH-OF-FAKE-CHILD.
  */

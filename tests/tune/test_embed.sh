@@ -1,7 +1,7 @@
 #!/bin/sh
-# A bundle of device binaries alone multiplies without the driver's compiler; with both, a binary that
-# does not match falls back to source.
-# NO_COMPILER, preloaded, takes the driver's compiler away: then the binaries alone serve.
+# A bundle of device binaries alone multiplies without the driver's compiler; with both, a binary
+# that does not match falls back to source. NO_COMPILER, preloaded, takes the driver's compiler
+# away: then the binaries alone serve.
 # usage: test_embed.sh KILN_TUNE SOURCE_ROOT NO_COMPILER CC...
 set -eu
 tune=$1 root=$2 no_compiler=$3
@@ -34,7 +34,8 @@ for program in embed_probe embed_check; do
     compile "$@" -c "$root/tests/tune/$program.c" -o "$dir/$program.o"
 done
 
-# build_and_run BUNDLE CC...: links the program with a bundle, compiled once, and prints what it says.
+# build_and_run BUNDLE CC...: links the program with a bundle, compiled once, and prints what it
+# says.
 build_and_run()
 {
     bundle=${1%.c}

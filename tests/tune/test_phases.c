@@ -278,8 +278,8 @@ static void relatives_recipes_for_other_shapes_are_verified(void **state)
     assert_true(is_verified(&kin[num_kin - 1], first_row(RECORD_SEARCH)));
 }
 
-/* How many of the relatives' recipes are the nearest one's; the others are of one whose clock runs ten
- * times as fast. */
+/* How many of the relatives' recipes are the nearest one's; the others are of one whose clock runs
+ * ten times as fast. */
 static size_t num_nearest;
 
 /* What a relative's bundle predicts: the later of its recipes, the faster. */

@@ -130,7 +130,8 @@ compare_two()
     cp "$dir/budgets/single-long/journal.tsv" "$dir/before"
     # shellcheck disable=SC2086
     says 1 "single: after $seconds s" "$script" $options --least 100 "$kiln_tune" "$dir/budgets"
-    cmp "$dir/before" "$dir/budgets/single-long/journal.tsv" || fail "compare_budgets.sh tuned again"
+    cmp "$dir/before" "$dir/budgets/single-long/journal.tsv" ||
+        fail "compare_budgets.sh tuned again"
 }
 [ -z "$whole" ] || compare_two
 

@@ -243,8 +243,8 @@ static void test_all_at_once(void **state)
     supervise_close(&supervisor);
 }
 
-/* A config's deadline counts its own time only, in however many pieces: here two, each of them about
- * a leap, as a signal may come a moment early. */
+/* A config's deadline counts its own time only, in however many pieces: here two, each of them
+ * about a leap, as a signal may come a moment early. */
 static void test_costs_are_booked_per_config(void **state)
 {
     static const int tm[] = { GOOD, GOOD, GOOD, GOOD };

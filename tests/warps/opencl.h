@@ -1,5 +1,5 @@
-/* opencl.h: what kernels for NVIDIA's devices use of OpenCL C, for which Clang's header has no body.
- * It is included ahead of a kernel's text. */
+/* opencl.h: what kernels for NVIDIA's devices use of OpenCL C, for which Clang's header has no
+ * body. It is included ahead of a kernel's text. */
 #define HERE __attribute__((overloadable, always_inline))
 
 #define LEAST_AND_MOST(T) \

@@ -14,7 +14,8 @@ enum { MOST_TILES = 400000, NUM_SOME = 60 };
 /* Behind the functions of the text. */
 static const char kernel[] =
         "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
-        "void places(__global uint *out, uint tiles_m, uint tiles_n, uint from, uint num, int triangle)\n"
+        "void places(__global uint *out, uint tiles_m, uint tiles_n, uint from, uint num, "
+        "int triangle)\n"
         "{\n"
         "    out[0] = count_tiles(tiles_m, tiles_n, triangle);\n"
         "    for (uint i = 0; i < num; i++) {\n"

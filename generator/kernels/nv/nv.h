@@ -41,9 +41,9 @@
 #define NV_NEXTN(when) \
     { "NEXTN", "(SINGLE || COMPLEX_SINGLE) && TM * TN < 64 && " when " ? 2 : 1" }
 
-/* The registers of a work-item where four warps fetch and leave theirs, but for LEAVES, to those that
- * multiply (GIVES): what all begin with, and what these have then. They are given out by eights, as
- * many as there are for the warps on each of four schedulers. */
+/* The registers of a work-item where four warps fetch and leave theirs, but for LEAVES, to those
+ * that multiply (GIVES): what all begin with, and what these have then. They are given out by
+ * eights, as many as there are for the warps on each of four schedulers. */
 #define NV_REGISTERS \
     { "SHARE", "512 / ceil_div(ITEMS, 128) / 8 * 8" }, \
     { "KEEPS", "GIVES ? SHARE + (SHARE - LEAVES) * 128 / max(WORKERS, 32) / 8 * 8 : SHARE" }
