@@ -199,7 +199,7 @@ static void describe_preset(struct text *text, const struct family_preset *prese
     else if (figure->device)
         text_add(text, "    ");
     if (figure->device)
-        text_add(text, "%cgemm %s on %s", (char) figure->precision,
+        text_add(text, "%cgemm %s on %s", (char) preset->precision,
                 figure->pair ? figure->pair : "nn", figure->device);
     if (figure->device && figure->extent)
         text_add(text, ", %ld x %ld x %ld", figure->extent, figure->extent, figure->extent);

@@ -308,7 +308,7 @@ const struct family_preset *preset_find(const char *name, struct config *config,
 
 bool preset_is_meant(const struct family_preset *preset, const struct precision *precision)
 {
-    return !preset->figure.device && preset->figure.precision == precision->letter;
+    return !preset->figure.device && preset->precision == precision->letter;
 }
 
 struct problem preset_problem(const struct family_preset *preset, const struct config *config,
@@ -316,7 +316,7 @@ struct problem preset_problem(const struct family_preset *preset, const struct c
 {
     static const char *const letters[] = { "s", "d", "h" };
     const struct family_figure *figure = &preset->figure;
-    const char letter[] = { (char) figure->precision, '\0' };
+    const char letter[] = { (char) preset->precision, '\0' };
     const int pair = figure->pair ? pair_find(figure->pair) : 0;
     const char *reason;
     for (int i = 0; !*letter && i < 3; i++) {

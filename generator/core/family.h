@@ -68,10 +68,9 @@ struct family_region {
     long each_part;                    /* 1: there is one for each part of K */
 };
 
-/* What was published of a kernel, on whose problem; NO_FIGURE of table.h when nothing was. */
+/* What was published of a kernel, in the preset's precision. */
 struct family_figure {
-    const char *device;                /* as its authors call it; NULL: no figure */
-    long precision;                    /* BLAS letter; 0: whatever is legal, single first */
+    const char *device;                /* as its authors call it; NULL: nothing was */
     const char *pair;                  /* transposes, row-major: "nn"; NULL: nn */
     long extent;                       /* of the square problem; 0: not said */
     double gflops;                     /* 0: not said */
@@ -80,7 +79,10 @@ struct family_figure {
 /* A configuration with a name, which no other preset of any family has: one known to be good, where
  * searches start, or one of the literature. */
 struct family_preset {
-    const char *name, *config, *origin;
+    const char *name, *config;
+    long precision;                    /* letter of the one that it is meant for; 0: whatever is
+                                          legal, single first */
+    const char *origin;                /* NULL: our own */
     struct family_figure figure;
 };
 

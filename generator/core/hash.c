@@ -32,7 +32,7 @@ static uint64_t hash_double(uint64_t hash, double value)
 #define REGION_FIELDS(F) F(when) F(dims) F(rounds) F(element_bytes) F(holds) F(more) \
     F(each_part)
 #define PRESET_FIELDS(F) \
-    F(name) F(config) F(origin) F(figure.device) F(figure.precision) F(figure.pair) \
+    F(name) F(config) F(origin) F(figure.device) F(precision) F(figure.pair) \
     F(figure.extent) F(figure.gflops)
 #define THREE(F, field) F(field[0]) F(field[1]) F(field[2])
 #define FAMILY_FIELDS(F) \

@@ -7,12 +7,6 @@
 /* .params = params, .num_params = its length, and so on for each table of struct family. */
 #define TABLE(rows) .rows = rows, .num_##rows = sizeof rows / sizeof rows[0]
 
-/* The last member of a preset: nothing was published, or only for which precision it is meant. */
-#define NO_FIGURE { .device = NULL }
-#define FOR_PRECISION(letter) { .precision = letter }
-/* A square row-major problem in the precision of the BLAS letter. */
-#define FIGURE(device, letter, pair, extent, gflops) { device, letter, pair, extent, gflops }
-
 /* Alpha, beta and what is conjugated, of complex precisions, up to B. */
 #define COMPLEX_FACTORS "ALPHA ALPHA_IMAG BETA BETA_IMAG CONJ_A "
 

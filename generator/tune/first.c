@@ -73,7 +73,7 @@ static void list_presets(const struct tuner *tuner, const struct precision *prec
         };
         char error[FAMILY_ERROR_BYTES];
         const char *reason;
-        if ((!preset.is_meant && from->figure.precision) ||
+        if ((!preset.is_meant && from->precision) ||
                 !config_parse(from->config, &preset.config, error) ||
                 !config_legal(&preset.config, &problem, &tuner->facts, &reason))
             continue;

@@ -221,13 +221,13 @@ static void figures_are_whole(void **state)
             struct config config;
             char error[FAMILY_ERROR_BYTES] = "";
             const char *reason;
-            assert_true(is_known_letter(figure->precision));
+            assert_true(is_known_letter((char) preset->precision));
             assert_true(!figure->pair || pair_find(figure->pair) >= 0);
             assert_true(config_parse(preset->config, &config, error));
             const struct problem problem = preset_problem(preset, &config, &facts);
             if (!config_legal(&config, &problem, &facts, &reason))
                 fail_msg("%s: %s", preset->name, reason);
-            if (figure->gflops > 0 && (!figure->device || !figure->precision ||
+            if (figure->gflops > 0 && (!figure->device || !preset->precision ||
                                               figure->extent < 0 || !preset->origin))
                 fail_msg("%s: a figure of nothing", preset->name);
         }

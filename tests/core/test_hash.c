@@ -33,13 +33,12 @@ static void check_word(const struct family *family, void *word, const char *what
         fail_msg("%s: %s, byte %zu, is not hashed", family->name, what, offset);
 }
 
-/* Nothing is between a preset's texts and its figure but what the host may need to align
- * doubles. */
+/* Nothing is before a preset's last field, a double, but what the host may need to align it. */
 static bool is_padding(const char *what, size_t offset)
 {
-    const size_t begin = offsetof(struct family_preset, origin) + sizeof(const char *);
+    const size_t begin = offsetof(struct family_preset, figure.extent) + sizeof(long);
     return !strcmp(what, "presets") && offset >= begin &&
-           offset < offsetof(struct family_preset, figure);
+           offset < offsetof(struct family_preset, figure.gflops);
 }
 
 /* Each word of each row of one table, and the number of rows. `table` and `num` are in `family`. */

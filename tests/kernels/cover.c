@@ -64,7 +64,7 @@ static void take_presets(struct maker *maker)
     const char letter = maker->space.problem.precision->letter;
     char error[FAMILY_ERROR_BYTES];
     for (unsigned i = 0; i < family->num_presets; i++) {
-        const long meant = family->presets[i].figure.precision;
+        const long meant = family->presets[i].precision;
         struct config config;
         struct point point;
         if (meant && meant != letter)

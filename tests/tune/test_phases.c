@@ -85,7 +85,7 @@ static size_t assert_presets_first(const struct record *const evaluated[], size_
     for (unsigned i = 0; i < family->num_presets; i++) {
         struct config preset;
         char error[FAMILY_ERROR_BYTES];
-        if (family->presets[i].figure.precision != 's')
+        if (family->presets[i].precision != 's')
             continue;
         assert_true(config_parse(family->presets[i].config, &preset, error));
         assert_in_range(num_meant, 0, num - 1);

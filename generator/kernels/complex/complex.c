@@ -67,8 +67,8 @@ static const struct family_region regions[] = {
 };
 
 static const struct family_preset presets[] = {
-    { "complex", "complex", NULL, FOR_PRECISION('c') },
-    { "complex-alone", "complex TILE=32 ALONE=1", "for CPUs", FOR_PRECISION('c') },
+    { "complex", "complex", 'c' },
+    { "complex-alone", "complex TILE=32 ALONE=1", 'c', "for CPUs" },
 };
 
 extern const struct family family_complex;

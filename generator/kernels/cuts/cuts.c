@@ -71,10 +71,10 @@ static const struct family_region regions[] = {
 };
 
 static const struct family_preset presets[] = {
-    { "ampere-halves", "cuts BM=128 BN=128 WM=64 ST=3", NULL, FOR_PRECISION('x') },
-    { "ampere-halves-middle", "cuts BM=128 BN=64 WM=64 ST=3", NULL, FOR_PRECISION('x') },
-    { "ampere-halves-small", "cuts BM=64 BN=64 ST=3", NULL, FOR_PRECISION('x') },
-    { "ampere-halves-deep", "cuts BM=64 BN=64 ST=3 SHARES=16 STREAM=2", NULL, FOR_PRECISION('x') },
+    { "ampere-halves", "cuts BM=128 BN=128 WM=64 ST=3", 'x' },
+    { "ampere-halves-middle", "cuts BM=128 BN=64 WM=64 ST=3", 'x' },
+    { "ampere-halves-small", "cuts BM=64 BN=64 ST=3", 'x' },
+    { "ampere-halves-deep", "cuts BM=64 BN=64 ST=3 SHARES=16 STREAM=2", 'x' },
 };
 
 extern const struct family family_cuts;

@@ -40,15 +40,14 @@ static const struct family_stage stages[] = {
 };
 
 static const struct family_preset presets[] = {
-    { "cpu-block", "direct WGM=1 WGN=1 TM=12 NV=2 VEC=16",
-      "spike: register block of a CPU", NO_FIGURE },
-    { "cpu-double", "direct WGM=1 WGN=1 TM=12 NV=2 VEC=8", NULL, FOR_PRECISION('d') },
-    { "cpu-complex", "direct WGM=1 WGN=1 TM=6 NV=3 VEC=8", NULL, FOR_PRECISION('c') },
-    { "cpu-complex-double", "direct WGM=1 WGN=1 TM=6 NV=3 VEC=4", NULL, FOR_PRECISION('z') },
-    { "cpu-complex-thin", "direct WGM=1 WGN=1 TM=1 NV=4 VEC=8", NULL, FOR_PRECISION('c') },
-    { "gpu-complex", "direct WGM=8 WGN=8 TM=2 NV=2 VEC=1 INDEX=32", NULL, FOR_PRECISION('c') },
-    { "cpu-thin", "direct WGM=1 WGN=1 TM=1 NV=4 VEC=16", NULL, NO_FIGURE },
-    { "gpu", "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 INDEX=32", NULL, NO_FIGURE },
+    { "cpu-block", "direct WGM=1 WGN=1 TM=12 NV=2 VEC=16", 0, "spike: register block of a CPU" },
+    { "cpu-double", "direct WGM=1 WGN=1 TM=12 NV=2 VEC=8", 'd' },
+    { "cpu-complex", "direct WGM=1 WGN=1 TM=6 NV=3 VEC=8", 'c' },
+    { "cpu-complex-double", "direct WGM=1 WGN=1 TM=6 NV=3 VEC=4", 'z' },
+    { "cpu-complex-thin", "direct WGM=1 WGN=1 TM=1 NV=4 VEC=8", 'c' },
+    { "gpu-complex", "direct WGM=8 WGN=8 TM=2 NV=2 VEC=1 INDEX=32", 'c' },
+    { "cpu-thin", "direct WGM=1 WGN=1 TM=1 NV=4 VEC=16" },
+    { "gpu", "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 INDEX=32" },
 };
 
 extern const struct family family_direct;

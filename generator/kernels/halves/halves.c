@@ -59,15 +59,12 @@ static const struct family_region regions[] = {
 };
 
 static const struct family_preset presets[] = {
-    { "hopper-halves", "halves BM=128 BN=128", "found by a probe on one H200",
-      FOR_PRECISION('x') },
-    { "hopper-halves-wide", "halves BM=128 BN=192 BK=32 ST=5 APART=0", NULL, FOR_PRECISION('x') },
-    { "hopper-halves-turns", "halves BM=128 BN=128 CUTTERS=1024 STREAM=1", NULL,
-      FOR_PRECISION('x') },
-    { "hopper-halves-deep", "halves BM=64 BN=64 ST=6 SHARES=16 STREAM=1", NULL,
-      FOR_PRECISION('x') },
-    { "hopper-halves-small", "halves BM=64 BN=128 ST=4", NULL, FOR_PRECISION('x') },
-    { "hopper-halves-square", "halves BM=64 BN=64 ST=6", NULL, FOR_PRECISION('x') },
+    { "hopper-halves", "halves BM=128 BN=128", 'x', "found by a probe on one H200" },
+    { "hopper-halves-wide", "halves BM=128 BN=192 BK=32 ST=5 APART=0", 'x' },
+    { "hopper-halves-turns", "halves BM=128 BN=128 CUTTERS=1024 STREAM=1", 'x' },
+    { "hopper-halves-deep", "halves BM=64 BN=64 ST=6 SHARES=16 STREAM=1", 'x' },
+    { "hopper-halves-small", "halves BM=64 BN=128 ST=4", 'x' },
+    { "hopper-halves-square", "halves BM=64 BN=64 ST=6", 'x' },
 };
 
 extern const struct family family_halves;

@@ -33,8 +33,8 @@ static const struct family_stage stages[] = {
 };
 
 static const struct family_preset presets[] = {
-    { "mirror", "mirror", NULL, NO_FIGURE },
-    { "mirror-alone", "mirror TILE=32 ALONE=1", "for CPUs", NO_FIGURE },
+    { "mirror", "mirror" },
+    { "mirror-alone", "mirror TILE=32 ALONE=1", 0, "for CPUs" },
 };
 
 extern const struct family family_mirror;

@@ -76,22 +76,14 @@ static const struct family_region regions[] = {
 };
 
 static const struct family_preset presets[] = {
-    { "hopper-skinny-rows", "skinny SIDE=0 BX=64 BK=32 ST=4 SHARES=16 STREAM=3", NULL,
-      FOR_PRECISION('x') },
-    { "hopper-skinny-rows-deep", "skinny SIDE=0 BX=64 SHARES=16 STREAM=2", NULL,
-      FOR_PRECISION('x') },
-    { "hopper-skinny-rows-short", "skinny SIDE=0 BX=64 STREAM=2", NULL,
-      FOR_PRECISION('x') },
-    { "hopper-skinny-rows-few", "skinny SIDE=0 BX=64 BY=16 SHARES=16 STREAM=3", NULL,
-      FOR_PRECISION('x') },
-    { "hopper-skinny-columns", "skinny SIDE=1 BX=64 BK=32 ST=4 SHARES=16 STREAM=3", NULL,
-      FOR_PRECISION('x') },
-    { "hopper-skinny-columns-deep", "skinny SIDE=1 BX=64 SHARES=16 STREAM=2", NULL,
-      FOR_PRECISION('x') },
-    { "hopper-skinny-columns-short", "skinny SIDE=1 BX=64 STREAM=2", NULL,
-      FOR_PRECISION('x') },
-    { "hopper-skinny-columns-few", "skinny SIDE=1 BX=64 BY=16 SHARES=16 STREAM=3", NULL,
-      FOR_PRECISION('x') },
+    { "hopper-skinny-rows", "skinny SIDE=0 BX=64 BK=32 ST=4 SHARES=16 STREAM=3", 'x' },
+    { "hopper-skinny-rows-deep", "skinny SIDE=0 BX=64 SHARES=16 STREAM=2", 'x' },
+    { "hopper-skinny-rows-short", "skinny SIDE=0 BX=64 STREAM=2", 'x' },
+    { "hopper-skinny-rows-few", "skinny SIDE=0 BX=64 BY=16 SHARES=16 STREAM=3", 'x' },
+    { "hopper-skinny-columns", "skinny SIDE=1 BX=64 BK=32 ST=4 SHARES=16 STREAM=3", 'x' },
+    { "hopper-skinny-columns-deep", "skinny SIDE=1 BX=64 SHARES=16 STREAM=2", 'x' },
+    { "hopper-skinny-columns-short", "skinny SIDE=1 BX=64 STREAM=2", 'x' },
+    { "hopper-skinny-columns-few", "skinny SIDE=1 BX=64 BY=16 SHARES=16 STREAM=3", 'x' },
 };
 
 extern const struct family family_skinny;

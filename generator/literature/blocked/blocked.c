@@ -110,21 +110,20 @@ static const struct family_region regions[] = {
 
 /* ---- The published configurations ---- */
 
-#define NO_FIGURE_ON(device) FIGURE(device, 's', "nn", 0, 0)
-
 /* Of the five versions only the two that won are printed; the extents of the others are ours. */
-#define STEINSLAND(version, parameters, figure) \
-    { "steinsland-" version, "blocked GUARD=0 " parameters, "Steinsland 2011, " version, figure }
+#define STEINSLAND(version, parameters, precision, ...) \
+    { "steinsland-" version, "blocked GUARD=0 " parameters, precision, \
+      "Steinsland 2011, " version, { __VA_ARGS__ } }
 #define STEINSLAND_BLOCK "LM=4 LN=16 TM=4 TN=1 MAP=1 KT=16 "
 
 #define LIEN(listing, parameters, device) \
-    { "lien-" listing, "blocked GUARD=0 LM=8 LN=8 KT=8 " parameters, "Lien 2012, " listing, \
-      NO_FIGURE_ON(device) }
+    { "lien-" listing, "blocked GUARD=0 LM=8 LN=8 KT=8 " parameters, 's', \
+      "Lien 2012, " listing, { device, "nn" } }
 
 /* His matrices are column-major: his A is our B, and his M our N. */
 #define NUGTEREN(kernel, parameters) \
-    { "nugteren-" kernel, "blocked " parameters, "Nugteren 2014, kernel " kernel, \
-      NO_FIGURE_ON("Tesla K40m") }
+    { "nugteren-" kernel, "blocked " parameters, 's', "Nugteren 2014, kernel " kernel, \
+      { "Tesla K40m", "nn" } }
 #define NUGTEREN_2D "LM=16 LN=16 TM=8 TN=8 KT=16 PREA=1 MAP=1 COPYB=1 REGA=1 REGB=1 ORDER=210 "
 
 /* Fig. 2 lays rows along x: LM = lszx and TM = bszy. szx = M / bszy and szy = N / bszx follow. */
@@ -134,15 +133,14 @@ static const struct family_region regions[] = {
 #define HPL_TABLE_4 "Fabeiro, Andrade and Fraguela, Table 4"
 
 static const struct family_preset presets[] = {
-    STEINSLAND("v1", STEINSLAND_BLOCK, NO_FIGURE),
-    STEINSLAND("v2", STEINSLAND_BLOCK "COPYA=2 COPYB=2 FLIPA=1", NO_FIGURE),
-    STEINSLAND("v3", "LM=1 LN=64 TM=16 KT=16 KU=4 COPYA=1 REGB=1 ORDER=201", NO_FIGURE),
-    STEINSLAND("v4", STEINSLAND_BLOCK "KU=4 REGA=1 REGB=1", NO_FIGURE),
-    STEINSLAND("v5", STEINSLAND_BLOCK "KU=4 COPYA=2 COPYB=2 FLIPA=1 REGA=1 REGB=1", NO_FIGURE),
+    STEINSLAND("v1", STEINSLAND_BLOCK, 0, NULL),
+    STEINSLAND("v2", STEINSLAND_BLOCK "COPYA=2 COPYB=2 FLIPA=1", 0, NULL),
+    STEINSLAND("v3", "LM=1 LN=64 TM=16 KT=16 KU=4 COPYA=1 REGB=1 ORDER=201", 0, NULL),
+    STEINSLAND("v4", STEINSLAND_BLOCK "KU=4 REGA=1 REGB=1", 0, NULL),
+    STEINSLAND("v5", STEINSLAND_BLOCK "KU=4 COPYA=2 COPYB=2 FLIPA=1 REGA=1 REGB=1", 0, NULL),
     STEINSLAND("a1", "LM=1 LN=64 TM=16 KT=16 KU=4 COPYA=2 FLIPA=1 REGB=1 AHEAD=1 ORDER=201",
-            NO_FIGURE_ON("Radeon HD 5870, HD 5750")),
-    STEINSLAND("a2", "LM=8 LN=8 KT=2 KU=2 REGA=1 REGB=1",
-            FIGURE("Tesla C2070", 's', "nn", 0, 260)),
+            's', "Radeon HD 5870, HD 5750", "nn"),
+    STEINSLAND("a2", "LM=8 LN=8 KT=2 KU=2 REGA=1 REGB=1", 's', "Tesla C2070", "nn", 0, 260),
     LIEN("a1", "COPYA=1 COPYB=1 FLIPA=1 FLIPB=1", "GeForce GTX 570, Radeon HD 5870"),
     LIEN("a2", "COPYA=1 COPYB=1 KU=4 REGA=1 REGB=1", "Tesla C2050"),
     NUGTEREN("1", "LM=32 LN=32 KT=32 GUARD=0"),
@@ -160,52 +158,52 @@ static const struct family_preset presets[] = {
     NUGTEREN("10", NUGTEREN_2D "COPYA=1 VA=4 VB=4 BUFS=2"),
     { "hpl-cpu-1024",
       HPL("LM=8 LN=64 TM=4 TN=16 KT=32 KU=1 VA=8 VB=8 VEC=8", "2", "0", "201"),
-      HPL_TABLE_4, FIGURE("2 x Xeon E5-2660", 's', "nn", 1024, 318.0) },
+      's', HPL_TABLE_4, { "2 x Xeon E5-2660", "nn", 1024, 318.0 } },
     { "hpl-cpu-2048",
       HPL("LM=8 LN=128 TM=4 TN=16 KT=32 KU=1 VA=8 VB=8 VEC=8", "2", "0", "201"),
-      HPL_TABLE_4, FIGURE("2 x Xeon E5-2660", 's', "nn", 2048, 304.33) },
+      's', HPL_TABLE_4, { "2 x Xeon E5-2660", "nn", 2048, 304.33 } },
     { "hpl-cpu-4096",
       HPL("LM=2 LN=256 TM=4 TN=16 KT=256 KU=8 VA=16 VB=16 VEC=16", "1", "0", "12"),
-      HPL_TABLE_4, FIGURE("2 x Xeon E5-2660", 's', "nn", 4096, 241.75) },
+      's', HPL_TABLE_4, { "2 x Xeon E5-2660", "nn", 4096, 241.75 } },
     { "hpl-cpu-8192",
       HPL("LM=32 LN=32 TM=4 TN=16 KT=32 KU=4 VA=16 VB=16 VEC=16", "2", "0", "201"),
-      HPL_TABLE_4, FIGURE("2 x Xeon E5-2660", 's', "nn", 8192, 230.57) },
+      's', HPL_TABLE_4, { "2 x Xeon E5-2660", "nn", 8192, 230.57 } },
     { "hpl-nvidia-1024",
       HPL("LM=2 LN=64 TM=8 TN=4 KT=32 KU=2 VA=2 VB=4 VEC=4", "2", "0", "210"),
-      HPL_TABLE_4, FIGURE("Tesla K20m", 's', "nn", 1024, 969.52) },
+      's', HPL_TABLE_4, { "Tesla K20m", "nn", 1024, 969.52 } },
     { "hpl-nvidia-2048",
       HPL("LM=4 LN=64 TM=4 TN=8 KT=256 KU=4 VA=2 VB=4 VEC=4", "2", "0", "102"),
-      HPL_TABLE_4, FIGURE("Tesla K20m", 's', "nn", 2048, 999.64) },
+      's', HPL_TABLE_4, { "Tesla K20m", "nn", 2048, 999.64 } },
     { "hpl-nvidia-4096",
       HPL("LM=16 LN=16 TM=8 TN=8 KT=32 KU=2 VA=2 VB=2 VEC=2", "2", "0", "102"),
-      HPL_TABLE_4, FIGURE("Tesla K20m", 's', "nn", 4096, 1026.54) },
+      's', HPL_TABLE_4, { "Tesla K20m", "nn", 4096, 1026.54 } },
     { "hpl-nvidia-8192",
       HPL("LM=2 LN=128 TM=8 TN=8 KT=32 KU=2 VA=4 VB=8 VEC=8", "2", "0", "210"),
-      HPL_TABLE_4, FIGURE("Tesla K20m", 's', "nn", 8192, 1028.37) },
+      's', HPL_TABLE_4, { "Tesla K20m", "nn", 8192, 1028.37 } },
     { "hpl-amd-1024",
       HPL("LM=4 LN=32 TM=4 TN=8 KT=128 KU=1 VA=4 VB=8 VEC=8", "2", "0", "102"),
-      HPL_TABLE_4, FIGURE("FirePro S9150", 's', "nn", 1024, 2126.22) },
+      's', HPL_TABLE_4, { "FirePro S9150", "nn", 1024, 2126.22 } },
     { "hpl-amd-2048",
       HPL("LM=1 LN=128 TM=8 TN=8 KT=256 KU=2 VA=4 VB=8 VEC=8", "2", "0", "120"),
-      HPL_TABLE_4, FIGURE("FirePro S9150", 's', "nn", 2048, 2630.91) },
+      's', HPL_TABLE_4, { "FirePro S9150", "nn", 2048, 2630.91 } },
     { "hpl-amd-4096",
       HPL("LM=4 LN=16 TM=8 TN=8 KT=32 KU=2 VA=4 VB=8 VEC=8", "2", "0", "12"),
-      HPL_TABLE_4, FIGURE("FirePro S9150", 's', "nn", 4096, 2164.73) },
+      's', HPL_TABLE_4, { "FirePro S9150", "nn", 4096, 2164.73 } },
     { "hpl-amd-8192",
       HPL("LM=1 LN=128 TM=8 TN=8 KT=32 KU=4 VA=4 VB=8 VEC=8", "2", "0", "12"),
-      HPL_TABLE_4, FIGURE("FirePro S9150", 's', "nn", 8192, 1310.21) },
+      's', HPL_TABLE_4, { "FirePro S9150", "nn", 8192, 1310.21 } },
     { "hpl-phi-1024",
       HPL("LM=1 LN=16 TM=4 TN=16 KT=8 KU=2 VA=1 VB=16 VEC=16", "0", "0", "120"),
-      HPL_TABLE_4, FIGURE("Xeon Phi 5110P", 's', "nn", 1024, 288.91) },
+      's', HPL_TABLE_4, { "Xeon Phi 5110P", "nn", 1024, 288.91 } },
     { "hpl-phi-2048",
       HPL("LM=1 LN=8 TM=8 TN=16 KT=512 KU=8 VA=8 VB=16 VEC=16", "0", "0", "120"),
-      HPL_TABLE_4, FIGURE("Xeon Phi 5110P", 's', "nn", 2048, 387.11) },
+      's', HPL_TABLE_4, { "Xeon Phi 5110P", "nn", 2048, 387.11 } },
     { "hpl-phi-4096",
       HPL("LM=16 LN=32 TM=2 TN=16 KT=32 KU=1 VA=8 VB=16 VEC=16", "2", "0", "201"),
-      HPL_TABLE_4, FIGURE("Xeon Phi 5110P", 's', "nn", 4096, 391.62) },
+      's', HPL_TABLE_4, { "Xeon Phi 5110P", "nn", 4096, 391.62 } },
     { "hpl-phi-8192",
       HPL("LM=16 LN=16 TM=2 TN=16 KT=32 KU=1 VA=16 VB=2 VEC=2", "2", "0", "21"),
-      HPL_TABLE_4, FIGURE("Xeon Phi 5110P", 's', "nn", 8192, 342.15) },
+      's', HPL_TABLE_4, { "Xeon Phi 5110P", "nn", 8192, 342.15 } },
 };
 
 extern const struct family family_blocked;

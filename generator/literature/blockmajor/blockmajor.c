@@ -94,8 +94,8 @@ static const struct family_region regions[] = {
 
 /* A row of Table II: the fastest kernel of its kind on a Radeon HD 7970. */
 #define TABLE_2(name, precision, pair, gflops, parameters) \
-    { "matsumoto-" name, "blockmajor " parameters, "Matsumoto 2012, Table II", \
-      FIGURE("Radeon HD 7970", precision, pair, 0, gflops) }
+    { "matsumoto-" name, "blockmajor " parameters, precision, "Matsumoto 2012, Table II", \
+      { "Radeon HD 7970", pair, 0, gflops } }
 
 static const struct family_preset presets[] = {
     TABLE_2("dgemm-cbl", 'd', "tn", 848,
