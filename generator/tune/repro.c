@@ -50,13 +50,12 @@ static void print_prepared(struct text *out, const struct kiln_plan *plan,
 /* Elements and real numbers as the program sees them, by the precision's row. */
 static void print_precision(struct text *out, const struct precision *precision)
 {
-    const size_t parts = precision_parts(precision);
     text_add(out, "static const char precision[] = \"%s\";\n", precision->name);
     text_add(out, "typedef cl_%s stored; /* an element in memory, or a part of one */\n",
-            parts > 1 ? precision->real : precision->element);
+            precision->parts > 1 ? precision->real : precision->element);
     text_add(out, "typedef cl_%s real; /* alpha and beta */\n", precision->real);
-    text_add(out, "enum { PARTS = %zu, IS_HALF = %d, SIGNIFICAND_BITS = %d };\n", parts,
-            precision->id == KILN_ID_HALF, precision->significand_bits);
+    text_add(out, "enum { PARTS = %zu, IS_HALF = %d, SIGNIFICAND_BITS = %d };\n", precision->parts,
+            precision->storage == KILN_STORED_HALF, precision->significand_bits);
 }
 
 static bool print_data(struct text *out, const struct assembly *assembly,
