@@ -8,6 +8,7 @@
 #include "core/family.h"
 #include "core/signature.h"
 #include "core/text.h"
+#include "core/tidy.h"
 #include "tune/device.h"
 #include "tune/launcher.h"
 
@@ -51,8 +52,7 @@ static const struct family_stage *find_stage(void)
 /* The text of the kernel for elements of so many bytes. */
 static char *render(size_t element_bytes)
 {
-    static const char *const files[] = { "nv/address.cl.in", "copies/prelude.cl.in",
-        "copies/both.cl.in" };
+    static const char *const files[] = { "nv/functions.cl.in", "copies/both.cl.in" };
     struct text all = { NULL };
     struct scope scope = { .num = 0 };
     struct tmpl_error error;
@@ -76,7 +76,7 @@ static char *render(size_t element_bytes)
     }
     text_free(&head);
     free(with_head);
-    return all.bytes;
+    return tidy(all.bytes);
 }
 
 static cl_kernel build(struct launcher *launcher, size_t element_bytes, cl_program *program)
