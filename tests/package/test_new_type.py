@@ -72,7 +72,7 @@ def run(*command):
     if done.returncode == 77:
         sys.exit(77)
     if done.returncode:
-        sys.exit(f"FAILED: {' '.join(map(str, command))}\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
+        sys.exit(f"FAILED: {' '.join(map(str, command))}\n{(done.stdout + done.stderr)[-8000:]}")
     return done.stdout + done.stderr
 
 
