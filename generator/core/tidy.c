@@ -1,6 +1,8 @@
 /* tidy.c: see tidy.h. */
 #include "tidy.h"
+#include "fold.h"
 #include "text.h"
+#include "unroll.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -91,15 +93,9 @@ static unsigned list_functions(const char *text, struct function functions[MAX_F
     return num;
 }
 
-/* Is the name a word of the text [from, to)? */
-static bool has_word(const char *from, const char *to, const struct function *function)
+static bool calls(const char *from, const char *to, const struct function *function)
 {
-    const size_t len = function->name_len;
-    for (const char *p = from; (p = memchr(p, *function->name, (size_t) (to - p))); p++)
-        if ((size_t) (to - p) >= len && !memcmp(p, function->name, len) &&
-                (p == from || !is_name_char(p[-1])) && (p + len == to || !is_name_char(p[len])))
-            return true;
-    return false;
+    return tokens_has_word(from, to, function->name, function->name_len);
 }
 
 /* Marks what the text outside functions calls, then what is called by what is called. */
@@ -109,7 +105,7 @@ static void mark_called(const char *text, struct function *functions, unsigned n
     for (unsigned i = 0; i <= num; i++) {
         const char *end = i < num ? functions[i].begin : text + strlen(text);
         for (unsigned j = 0; j < num; j++)
-            functions[j].is_called = functions[j].is_called || has_word(at, end, &functions[j]);
+            functions[j].is_called = functions[j].is_called || calls(at, end, &functions[j]);
         at = i < num ? functions[i].end : end;
     }
     for (bool is_new = true; is_new;) {
@@ -117,7 +113,7 @@ static void mark_called(const char *text, struct function *functions, unsigned n
         for (unsigned i = 0; i < num; i++)
             for (unsigned j = 0; functions[i].is_called && j < num; j++)
                 if (!functions[j].is_called &&
-                        has_word(functions[i].begin, functions[i].end, &functions[j]))
+                        calls(functions[i].begin, functions[i].end, &functions[j]))
                     is_new = functions[j].is_called = true;
     }
 }
@@ -134,95 +130,6 @@ static void drop_functions(char *text)
         }
 }
 
-/* ---- what adds or multiplies nothing ---- */
-
-/* Where a preprocessor line ends, with those that go on from it. */
-static const char *skip_directive(const char *p)
-{
-    const char *end = line_end(p);
-    while (end > p && end[-1] == '\\' && *end)
-        end = line_end(end + 1);
-    return end;
-}
-
-/* Where a string, a character, a comment or a preprocessor line that begins at p ends; p: none
- * does. */
-static const char *skip_opaque(const char *text, const char *p)
-{
-    if (starts_with(p, "//"))
-        return line_end(p);
-    if (*p == '#' && (p == text || p[-1] == '\n'))
-        return skip_directive(p);
-    if (*p != '"' && *p != '\'')
-        return p;
-    const char quote = *p;
-    for (p++; *p && *p != quote && *p != '\n'; p++)
-        if (*p == '\\' && p[1])
-            p++;
-    return *p == quote ? p + 1 : p;
-}
-
-/* Does the text before p end with an operand? A `)` may end a cast. */
-static bool ends_operand(const char *text, const char *p, bool casts)
-{
-    const char *word = p;
-    while (word > text && is_name_char(word[-1]))
-        word--;
-    if (word == p)
-        return p > text && (p[-1] == ']' || (p[-1] == ')' && !casts));
-    return !(p - word == 6 && !memcmp(word, "return", 6)) &&
-           !(p - word == 4 && !memcmp(word, "case", 4));
-}
-
-/* Does an operation that changes nothing begin at p, " + 0" say, behind an operand? What follows
- * must not bind the number. */
-static bool is_idle(const char *text, const char *p)
-{
-    const bool adds = starts_with(p, " + 0") || starts_with(p, " - 0");
-    const bool scales = starts_with(p, " * 1") || starts_with(p, " / 1");
-    if ((!adds && !scales) || !ends_operand(text, p, adds))
-        return false;
-    const char *behind = p + 4, *next = behind + strspn(behind, " \t\n");
-    return !is_name_char(*behind) &&
-         *behind != '.' && (scales || (*next != '*' && *next != '/' && *next != '%'));
-}
-
-/* Is the parenthesis at p part of an expression, and not of a call or a statement? */
-static bool is_of_expression(const char *text, const char *p)
-{
-    while (p > text && p[-1] == ' ')
-        p--;
-    return p == text || strchr("+-*/%&|^<>=,([?:", p[-1]);
-}
-
-static void drop_idle(char *text)
-{
-    char *out = text;
-    for (const char *p = text; *p;) {
-        const char *behind = skip_opaque(text, p);
-        if (behind > p) {
-            memmove(out, p, (size_t) (behind - p));
-            out += behind - p;
-            p = behind;
-        } else if (is_idle(text, p)) {
-            p += 4;
-            /* "(name - 0)": the parentheses too, unless they are a call's. */
-            char *name = out;
-            while (name > text && is_name_char(name[-1]))
-                name--;
-            if (*p == ')' && name < out && name > text && name[-1] == '(' &&
-                    is_of_expression(text, name - 1)) {
-                memmove(name - 1, name, (size_t) (out - name));
-                out--;
-                p++;
-            }
-        } else {
-            *out++ = *p++;
-        }
-    }
-    *out = '\0';
-}
-
 /* ---- long lines ---- */
 
 /* Does a part of an expression begin behind the blank at p: with an operator, or a string? */
@@ -232,16 +139,17 @@ static bool begins_part(const char *p)
            (p[1] && strchr("+-*/%&|^<>=?:", p[1]) && (p[2] == ' ' || (p[2] && p[3] == ' ')));
 }
 
-/* The blank at which the text [p, end) is best broken, as near to `limit` as possible: behind a
- * comma, or before an operator. NULL: nowhere. */
-static const char *find_break(const char *p, const char *limit, const char *end)
+/* The blank where the text [p, end) is broken best, at `limit` if that can be: behind a comma, or
+ * before an operator. NULL: nowhere. The text may begin within a string. */
+static const char *find_break(const char *p, const char *limit, const char *end, bool in_string)
 {
     const char *comma = NULL, *part = NULL;
-    for (const char *q = p; q < end && (q <= limit || (!comma && !part)); q++) {
+    for (const char *q = in_string ? tokens_string_end(p, '"') : p;
+            q < end && (q <= limit || (!comma && !part)); q++) {
         if (starts_with(q, "//"))
             break;
         if (*q == '"' || *q == '\'') {
-            q = skip_opaque(p, q) - 1;
+            q = tokens_string_end(q + 1, *q) - 1;
             continue;
         }
         if (*q != ' ' || q == p)
@@ -255,6 +163,29 @@ static const char *find_break(const char *p, const char *limit, const char *end)
     return comma && (!part || comma - p > (limit - p) / 2) ? comma : part;
 }
 
+/* Where a string of the text [p, end) is broken into two, behind a comma and a blank; NULL: nowhere
+ * before `limit`. */
+static const char *find_string_break(const char *p, const char *limit, const char *end,
+        bool in_string)
+{
+    const char *found = NULL;
+    char quote = '"';
+    for (const char *q = p; q < end && q + 2 <= limit; q++)
+        if (!in_string) {
+            if (starts_with(q, "//"))
+                break;
+            in_string = *q == '"' || *q == '\'';
+            quote = *q;
+        } else if (*q == quote) {
+            in_string = false;
+        } else if (*q == '\\') {
+            q++;
+        } else if (quote == '"' && *q == ' ' && q > p && q[-1] == ',' && q[1] != quote) {
+            found = q + 1;
+        }
+    return found;
+}
+
 static void add_span(struct text *out, const char *from, const char *to)
 {
     text_add(out, "%.*s", (int) (to - from), from);
@@ -264,19 +195,24 @@ static void add_span(struct text *out, const char *from, const char *to)
 static void add_code(struct text *out, const char *p, const char *end)
 {
     const size_t indent = strspn(p, " ");
-    const char *at;
     size_t lead = 0;
+    bool in_string = false;
     p += indent;
-    for (; (size_t) (end - p) + indent + lead > WIDTH; p = at + 1, lead = CONTINUED) {
-        at = indent + lead < WIDTH ? find_break(p, p + WIDTH - indent - lead, end) : NULL;
-        if (!at)
+    while ((size_t) (end - p) + in_string + indent + lead > WIDTH && indent + lead < WIDTH) {
+        const char *limit = p + WIDTH - indent - lead - in_string;
+        const char *at = find_break(p, limit, end, in_string);
+        const char *cut = at && at <= limit ? NULL : find_string_break(p, limit, end, in_string);
+        if (!at && !cut)
             break;
-        text_add(out, "%*s", (int) (indent + lead), "");
-        add_span(out, p, at);
-        text_add(out, "\n");
+        text_add(out, "%*s%s", (int) (indent + lead), "", in_string ? "\"" : "");
+        add_span(out, p, cut ? cut : at);
+        text_add(out, cut ? "\"\n" : "\n");
+        p = cut ? cut : at + 1;
+        in_string = cut != NULL;
+        lead = CONTINUED;
     }
     if (p < end)
-        text_add(out, "%*s", (int) (indent + lead), "");
+        text_add(out, "%*s%s", (int) (indent + lead), "", in_string ? "\"" : "");
     add_span(out, p, end);
     text_add(out, "\n");
 }
@@ -328,9 +264,9 @@ static char *break_lines(const char *text)
     for (const char *p = text; *p;) {
         const size_t indent = strspn(p, " ");
         if (*p == '#') {
-            add_span(&out, p, skip_directive(p));
+            add_span(&out, p, tokens_directive_end(p));
             text_add(&out, "\n");
-            p = next_line(skip_directive(p));
+            p = next_line(tokens_directive_end(p));
             continue;
         }
         if (line_end(p) - p > WIDTH && is_comment(p, indent)) {
@@ -350,12 +286,29 @@ static char *break_lines(const char *text)
     return out.bytes;
 }
 
+/* ---- all of it ---- */
+
+/* Loops and constants; a text that is not understood stays as it is. */
+static char *simplify(char *text)
+{
+    struct tokens tokens;
+    if (!tokens_read(text, &tokens))
+        return text;
+    do
+        fold_constants(&tokens);
+    while (drop_loops(&tokens));
+    char *simple = tokens_write(&tokens);
+    tokens_free(&tokens);
+    free(text);
+    return simple;
+}
+
 char *tidy(char *text)
 {
+    text = simplify(text);
+    if (!text)
+        return NULL;
     drop_functions(text);
-    /* Texts with macros are left alone: what a macro stands for is not known here. */
-    if (!strstr(text, "#define"))
-        drop_idle(text);
     char *broken = *text ? break_lines(text) : text;
     if (broken != text)
         free(text);

@@ -38,6 +38,12 @@ static void idle_operations(void **state)
         { "if (n - 0)\n", "if (n)\n" }, { "f (k + 0);\n", "f (k);\n" },
         { "f(a, k + 0);\n", "f(a, k);\n" },
         { "a * (b + 0);\n", "a * b;\n" }, { "a + 0 - b;\n", "a - b;\n" },
+        { "y = (v + 0) / 1;\n", "y = v;\n" }, { "f(x) + 0;\n", "f(x);\n" },
+        { "y = 0 + x;\n", "y = x;\n" }, { "y += 1 * x;\n", "y += x;\n" },
+        { "y = t / (1 * n);\n", "y = t / n;\n" }, { "y = (b ^ 0) + x;\n", "y = b + x;\n" },
+        { "y = x / 2 * 1;\n", "y = x / 2;\n" }, { "y = -1 * x * 1;\n", "y = -1 * x;\n" },
+        { "a + 0\n    - b;\n", "a\n    - b;\n" },
+        { "y = a ^ 0 + b;\n", "y = a ^ b;\n" }, { "y = a & 0 + b;\n", "y = a & b;\n" },
     };
     check(rows, sizeof rows / sizeof rows[0]);
 }
@@ -49,8 +55,223 @@ static void what_only_looks_idle(void **state)
         "a + 0.5f;\n", "a + 01;\n", "a * 1.5;\n", "a * 10;\n", "a + 0x8;\n", "a + 0 * b;\n",
         "a - 0 / b;\n", "a + 0 % b;\n", "a = 0;\n", "x, + 0;\n", "\"a + 0\";\n", "// a + 0\n",
         "'a' + 1;\n", "#define A a + 0\n", "a + 0u;\n", "\"\\\"a + 0\";\n", "a * 1e3f;\n",
-        "f(x) + 0;\n", "a + 0\n* b;\n", "a + 0\t* b;\n", "return - 0;\n", "(float) - 0 + x;\n",
-        "#define F(a) \\\n    ((a + 0) * b)\n",
+        "(x) + 0;\n", "a + 0\n* b;\n", "a + 0\t* b;\n", "return - 0;\n", "(float) - 0 + x;\n",
+        "#define F(a) \\\n    ((a + 0) * b)\n", "a - 0 * f(x);\n", "y = x << 1 + n;\n",
+        "y = a ^ 0 & b;\n", "y = a & b ^ 0u;\n", "y = a % 1 * b;\n", "y = 0 * x;\n",
+        "/* a + 0\n   b * 1 */\n", "  #pragma a + 0\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        check(&(struct pair) { texts[i], texts[i] }, 1);
+}
+
+/* What it takes to know a type: the number's is not that of the operand, or the operand goes. */
+static void types(void **state)
+{
+    (void) state;
+    static const struct pair rows[] = {
+        { "void f(uint x)\n{\n    y = x % 1 * 16;\n}\n", "void f(uint x)\n{\n    y = 0;\n}\n" },
+        { "void f(uint x)\n{\n    y = a + x / 2 % 1;\n}\n",
+          "void f(uint x)\n{\n    y = a + 0u;\n}\n" },
+        { "void f(uint x)\n{\n    y = x + 0u;\n}\n", "void f(uint x)\n{\n    y = x;\n}\n" },
+        { "void f(int x)\n{\n    y = x + 0u;\n}\n", "void f(int x)\n{\n    y = x + 0u;\n}\n" },
+        { "void f(int x)\n{\n    y = z + 0u;\n}\n", "void f(int x)\n{\n    y = z + 0u;\n}\n" },
+        { "void f(__global float *x, long n)\n{\n    y = x + 0 * n;\n}\n",
+          "void f(__global float *x, long n)\n{\n    y = x;\n}\n" },
+        { "void f(uint x, long n)\n{\n    y = x + 0 * n;\n}\n",
+          "void f(uint x, long n)\n{\n    y = x + 0L;\n}\n" },
+        { "void f(float x)\n{\n    y = x * 0;\n}\n", "void f(float x)\n{\n    y = x * 0;\n}\n" },
+        { "void f(uint x)\n{\n    y = (int) x + 0u;\n}\n",
+          "void f(uint x)\n{\n    y = (int) x + 0u;\n}\n" },
+        { "uint g(int a)\n{\n}\n\nvoid f(int x)\n{\n    y = g(x) + 0u;\n}\n",
+          "uint g(int a)\n{\n}\n\nvoid f(int x)\n{\n    y = g(x);\n}\n" },
+        { "void f(void)\n{\n    const int a = 1, x = 2;\n    y = x % 1;\n}\n",
+          "void f(void)\n{\n    const int a = 1, x = 2;\n    y = 0;\n}\n" },
+        /* Other functions' names and other blocks' do not count; of two, neither does. */
+        { "void g(int x)\n{\n    x;\n}\n\nvoid f(uint x)\n{\n    y = x + 0u;\n}\n",
+          "void g(int x)\n{\n    x;\n}\n\nvoid f(uint x)\n{\n    y = x;\n}\n" },
+        { "void f(uint x)\n{\n    { int x; }\n    y = x + 0u;\n}\n",
+          "void f(uint x)\n{\n    { int x; }\n    y = x;\n}\n" },
+        { "void f(uint x)\n{\n    for (int x = 0; x < n; x++)\n        g(x + 0u);\n}\n",
+          "void f(uint x)\n{\n    for (int x = 0; x < n; x++)\n        g(x + 0u);\n}\n" },
+        { "void f(unsigned int x)\n{\n    y = x + 0u;\n}\n",
+          "void f(unsigned int x)\n{\n    y = x + 0u;\n}\n" },
+        { "void f(uint *x)\n{\n    y = x[1] % 1;\n}\n",
+          "void f(uint *x)\n{\n    y = x[1] % 1;\n}\n" },
+        { "void f(uint x)\n{\n    y = s.x % 1 + -x % 1;\n}\n",
+          "void f(uint x)\n{\n    y = s.x % 1 + -x % 1;\n}\n" },
+        { "void f(uint x)\n{\n    y = x + 1 + 2;\n}\n", "void f(uint x)\n{\n    y = x + 3;\n}\n" },
+        { "void f(float x)\n{\n    y = x + 1 + 2;\n}\n",
+          "void f(float x)\n{\n    y = x + 1 + 2;\n}\n" },
+        { "void f(uint x)\n{\n    y = x + 1 + 2 * n;\n}\n",
+          "void f(uint x)\n{\n    y = x + 1 + 2 * n;\n}\n" },
+    };
+    check(rows, sizeof rows / sizeof rows[0]);
+}
+
+static void numbers(void **state)
+{
+    (void) state;
+    static const struct pair rows[] = {
+        { "y = 2 * 3;\n", "y = 6;\n" }, { "y = 2 + 3 * 4;\n", "y = 14;\n" },
+        { "y = 7 / 2 % 2;\n", "y = 1;\n" }, { "p[0 / 8 * 512 + x];\n", "p[x];\n" },
+        { "y = (2 + 3) * x;\n", "y = 5 * x;\n" }, { "f(2u * 3);\n", "f(6u);\n" },
+        { "p[2u * 3];\n", "p[6];\n" },
+        /* What is not two numbers of a sum or product, what does not fit, and fractions. */
+        { "y = x * 2 * 3;\n", "y = x * 2 * 3;\n" }, { "y = x - 2 + 3;\n", "y = x - 2 + 3;\n" },
+        { "y = x / 2 * 3;\n", "y = x / 2 * 3;\n" }, { "y = 2 + 3 * x;\n", "y = 2 + 3 * x;\n" },
+        { "y = 2 - 3;\n", "y = 2 - 3;\n" }, { "y = 2 / 0;\n", "y = 2 / 0;\n" },
+        { "y = -2 * 3;\n", "y = -2 * 3;\n" }, { "y = ~2 + 3;\n", "y = ~2 + 3;\n" },
+        { "y = 65536 * 65536;\n", "y = 65536 * 65536;\n" },
+        { "y = 2.0 * 3;\n", "y = 2.0 * 3;\n" }, { "y = 010 * 3;\n", "y = 010 * 3;\n" },
+        { "y = (float) 2 * 3;\n", "y = (float) 2 * 3;\n" },
+    };
+    check(rows, sizeof rows / sizeof rows[0]);
+}
+
+/* A text with macros: their lines stay, and all of it where a macro does not make the same of
+ * arguments of the same value. */
+static void macros(void **state)
+{
+    (void) state;
+    static const struct pair rows[] = {
+        { "#define F(a) g((a))\nF(x + 0);\ny = x * 1;\n", "#define F(a) g((a))\nF(x);\ny = x;\n" },
+        { "#define F(a)\nF(x + 0);\n", "#define F(a)\nF(x);\n" },
+        { "#define F(a) a * 2\nF(x + 0);\n", "#define F(a) a * 2\nF(x + 0);\n" },
+        { "#define F(a) #a\nF(x + 0);\n", "#define F(a) #a\nF(x + 0);\n" },
+        { "#define F(...) (__VA_ARGS__)\nF(x + 0);\n",
+          "#define F(...) (__VA_ARGS__)\nF(x + 0);\n" },
+        { "#define X a + b\ny = (X + 0) * 2;\n", "#define X a + b\ny = (X) * 2;\n" },
+        { "#define T(a) (int)\ny = T(a) - 0;\n", "#define T(a) (int)\ny = T(a) - 0;\n" },
+        { "#define N v\nfor (int v = 0; v < 1; v++)\n    f(N);\n",
+          "#define N v\nfor (int v = 0; v < 1; v++)\n    f(N);\n" },
+        { "#define N break\nfor (int v = 0; v < 1; v++)\n    N;\n",
+          "#define N break\nfor (int v = 0; v < 1; v++)\n    N;\n" },
+        { "#define F(a) (a)++\nfor (int v = 0; v < 1; v++)\n    F(v);\n",
+          "#define F(a) (a)++\nfor (int v = 0; v < 1; v++)\n    F(v);\n" },
+    };
+    check(rows, sizeof rows / sizeof rows[0]);
+}
+
+static void loops_of_one_turn(void **state)
+{
+    (void) state;
+    static const struct pair rows[] = {
+        { "    for (int v = 0; v < 1; v++)\n        f(v);\n", "    f(0);\n" },
+        { "    for (int v = 3; v < 8; v += 8)\n        f(v);\n", "    f(3);\n" },
+        { "    for (uint v = 0; v < 8; v += 8)\n        f(v);\n", "    f(0u);\n" },
+        { "    for (int v = 1; v < 2; v++)\n        x[v] += v * 16;\n", "    x[1] += 16;\n" },
+        { "{\n    a;\n\n#pragma unroll\n    for (int v = 0; v < 1; v++) {\n        f(v);\n"
+          "        g();\n"
+          "    }\n}\n", "{\n    a;\n\n    f(0);\n    g();\n}\n" },
+        { "    a;\n    #pragma unroll 4\n    // Why.\n    for (int v = 0; v < 1; v++)\n"
+          "        f(v);\n",
+          "    a;\n    // Why.\n    f(0);\n" },
+        /* Loops within loops, and pragmas of those that stay. */
+        { "a;\n#pragma unroll\n    for (int v = 0; v < 1; v++)\n#pragma unroll\n"
+          "        for (int w = 0; w < 2; w++)\n            f(v, w);\n",
+          "a;\n#pragma unroll\n    for (int w = 0; w < 2; w++)\n        f(0, w);\n" },
+        { "#pragma unroll\n    for (int w = 0; w < 2; w++)\n        for (int v = 0; v < 1; v++)\n"
+          "            f(v, w);\n",
+          "#pragma unroll\n    for (int w = 0; w < 2; w++)\n        f(0, w);\n" },
+        { "    for (int v = 0; v < 1; v++)\n        for (int w = v; w < 1; w++)\n"
+          "            f(w);\n",
+          "    f(0);\n" },
+        /* What has the variable's name, and is another. */
+        { "    for (int x = 0; x < 1; x++)\n        f(two.x, p->x, \"x\", x); // x\n",
+          "    f(two.x, p->x, \"x\", 0); // x\n" },
+        /* Declarations: braces stay where a name is known in the block, or there is none. */
+        { "{\n    for (int v = 0; v < 1; v++) {\n        const int w = v;\n        f(w);\n    }\n"
+          "}\n",
+          "{\n    const int w = 0;\n    f(w);\n}\n" },
+        { "{\n    for (int v = 0; v < 1; v++) {\n        const int a = v, w = v;\n        f(w);\n"
+          "    }\n"
+          "    g(w);\n}\n",
+          "{\n    {\n        const int a = 0, w = 0;\n        f(w);\n    }\n    g(w);\n}\n" },
+        { "void k(int w)\n{\n    for (int v = 0; v < 1; v++) {\n        float4 *w = p;\n    }\n}\n",
+          "void k(int w)\n{\n    {\n        float4 *w = p;\n    }\n}\n" },
+        { "{\n    for (int v = 0; v < 1; v++) {\n        f();\n        w = x * v;\n    }\n"
+          "    g(w, x);\n}\n",
+          "{\n    f();\n    w = x * 0;\n    g(w, x);\n}\n" },
+        { "{\n    if (a)\n        for (int v = 0; v < 1; v++) {\n            if (b)\n"
+          "                f(v);\n        }\n    else\n        g();\n}\n",
+          "{\n    if (a)\n        {\n            if (b)\n"
+          "                f(0);\n        }\n    else\n        g();\n}\n" },
+        { "{\n    for (int v = 0; v < 1; v++) {\n        struct s w;\n    }\n}\n",
+          "{\n    {\n        struct s w;\n    }\n}\n" },
+        /* Jumps of loops within. */
+        { "    a;\n    for (int v = 0; v < 1; v++)\n        while (a)\n            if (b)\n"
+          "                break;\n",
+          "    a;\n    while (a)\n        if (b)\n            break;\n" },
+        { "    a;\n    for (int v = 0; v < 1; v++)\n        do\n            continue;\n"
+          "        while (a);\n    b;\n",
+          "    a;\n    do\n        continue;\n    while (a);\n    b;\n" },
+        { "    a;\n    for (int v = 0; v < 1; v++)\n        switch (a) { default: break; }\n",
+          "    a;\n    switch (a) { default: break; }\n" },
+        { "    a & b;\n    for (int v = 0; v < 1; v++)\n        f(a & v);\n",
+          "    a & b;\n    f(a & 0);\n" },
+    };
+    check(rows, sizeof rows / sizeof rows[0]);
+}
+
+static void loops_of_no_turn(void **state)
+{
+    (void) state;
+    static const struct pair rows[] = {
+        { "{\n    a;\n#pragma unroll\n    for (int v = 1; v < 1; v++)\n        f(v);\n    b;\n}\n",
+          "{\n    a;\n    b;\n}\n" },
+        { "{\n    for (int v = 2; v < 1; v++) {\n        break;\n    }\n}\n", "{\n}\n" },
+        { "    if (a)\n        for (int v = 1; v < 1; v++)\n            f(v);\n    b;\n",
+          "    if (a);\n    b;\n" },
+        { "    if (a)\n        for (int v = 1; v < 1; v++) {\n            f(v);\n        }\n"
+          "    b;\n",
+          "    if (a) {\n        }\n    b;\n" },
+        /* What they alone call goes too. */
+        { "static void f(void)\n{\n}\n\nvoid k(void)\n{\n    for (int v = 1; v < 1; v++)\n"
+          "        f();\n"
+          "}\n", "void k(void)\n{\n}\n" },
+    };
+    check(rows, sizeof rows / sizeof rows[0]);
+}
+
+static void loops_that_stay(void **state)
+{
+    (void) state;
+    static const char *const texts[] = {
+        /* Of other forms, or of more turns. */
+        "for (int v = 0; v < 2; v++)\n    f(v);\n", "for (int v = 0; v < 9; v += 8)\n    f(v);\n",
+        "for (int v = 0; v <= 0; v++)\n    f(v);\n", "for (int v = 0; v < n; v++)\n    f(v);\n",
+        "for (int v = a; v < 1; v++)\n    f(v);\n", "for (v = 0; v < 1; v++)\n    f(v);\n",
+        "for (int v = 0; v < 1; v += n)\n    f(v);\n", "for (int v = 0; v < 1; v += 0)\n"
+          "    f(v);\n",
+        "for (int v = 0; v < 1; v++, w++)\n    f(v);\n",
+        "for (int v = 0, w = 0; v < 1; v++)\n    f(v);\n",
+        "for (float v = 0; v < 1; v++)\n    f(v);\n", "for (uchar v = 0; v < 1; v++)\n    f(v);\n",
+        "for (int v = 0; w < 1; v++)\n    f(v);\n", "for (int v = 0; v < 1; w++)\n    f(v);\n",
+        "for (int v = 0; v < 1.5; v++)\n    f(v);\n",
+        /* The variable changes, its address is taken, or it may be another one. */
+        "for (int v = 0; v < 1; v++)\n    v = 2;\n", "for (int v = 0; v < 1; v++)\n    v -= 2;\n",
+        "for (int v = 0; v < 1; v++)\n    f(v--);\n", "for (int v = 0; v < 1; v++)\n    f(--v);\n",
+        "for (int v = 0; v < 1; v++)\n    f(&v);\n", "for (int v = 0; v < 1; v++)\n    f(a, &v);\n",
+        "for (int v = 0; v < 1; v++) {\n    int v = 2;\n}\n",
+        "for (int v = 0; v < 1; v++) {\n    int a, v;\n}\n",
+        "for (int v = 0; v < 1; v++) {\n    float *v;\n}\n",
+        "for (int v = 0; v < 1; v++)\n    for (int v = 0; v < n; v++)\n        f(v);\n",
+        "for (int v = 0; v < 1; v++)\n    asm(\"\" : \"=r\"(v));\n",
+        "for (int v = 0; v < 1; v++) {\nv:\n    f();\n}\n",
+        /* Jumps. */
+        "for (int v = 0; v < 1; v++)\n    if (a)\n        break;\n",
+        "for (int v = 0; v < 1; v++) {\n    if (a)\n        continue;\n    f();\n}\n",
+        "for (int v = 0; v < 1; v++) {\n    while (a)\n        f();\n    break;\n}\n",
+        "for (int v = 0; v < 1; v++)\n    switch (a) { default: continue; }\n",
+        "for (int v = 0; v < 1; v++)\n    goto end;\n",
+        /* Lines of the preprocessor, and what is no code. */
+        "for (int v = 0; v < 1; v++) {\n#if A\n    f();\n#endif\n}\n",
+        "for (int v = 0; v < 1; v++)\n#pragma unroll v\n    for (int w = 0; w < 2; w++)\n"
+          "        f(w);\n",
+        "\"for (int v = 0; v < 1; v++) f(v);\"\n", "// for (int v = 0; v < 1; v++) f(v);\n",
+        "#define L for (int v = 0; v < 1; v++) f(v);\n",
+        /* Brackets that do not match. */
+        "for (int v = 0; v < 1; v++) {\n    f(v + 0);\n", "f(x + 0;\n", "x + 0);\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         check(&(struct pair) { texts[i], texts[i] }, 1);
@@ -124,13 +345,19 @@ static void long_lines(void **state)
     check_broken("    const uint where = first_of_all_the_names * second_of_all_the_names + "
             "third_of_all_the_names % fourth;\n");
     static const struct pair rows[] = {
-        /* A string is not broken, nor what has no blank. */
+        /* A string is broken behind a comma, and is not without one. */
         { "    f(\"A string with blanks, and commas, that is as long as it has to be for this "
-          "test, "
-          "and a bit longer\");\n",
+          "test, and a bit longer\");\n",
           "    f(\"A string with blanks, and commas, that is as long as it has to be for this "
-          "test, "
-          "and a bit longer\");\n" },
+          "test, \"\n            \"and a bit longer\");\n" },
+        { "    f(\"A string with blanks and without commas that is as long as it has to be for "
+          "this test and longer\");\n",
+          "    f(\"A string with blanks and without commas that is as long as it has to be for "
+          "this test and longer\");\n" },
+        { "    f(\"A string that has a \\\", and whose last comma that fits is far to the left of "
+          "where its line would end\", x, y);\n",
+          "    f(\"A string that has a \\\", \"\n            \"and whose last comma that fits is "
+          "far to the left of where its line would end\", x, y);\n" },
         { "#pragma A line of the preprocessor, which ends where the line does, however long, "
           "longer "
           "than a hundred\n",
@@ -155,6 +382,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_operations), cmocka_unit_test(what_only_looks_idle),
+        cmocka_unit_test(types), cmocka_unit_test(numbers), cmocka_unit_test(macros),
+        cmocka_unit_test(loops_of_one_turn), cmocka_unit_test(loops_of_no_turn),
+        cmocka_unit_test(loops_that_stay),
         cmocka_unit_test(functions), cmocka_unit_test(blank_lines), cmocka_unit_test(long_lines),
         cmocka_unit_test(comments_are_filled),
     };

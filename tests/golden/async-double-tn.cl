@@ -58,27 +58,21 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines, in
     from += first * ld + col;
     // All of the tile is there.
     if (lines >= 16 && cols >= 64) {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 256; i += 256) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 16; n += 4) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-                copy_16(to + where, from + n * ld + i, 16);
-            }
+        for (uint n = 0; n < 16; n += 4) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + n * ld, 16);
         }
     } else {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 256; i += 256) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 16; n += 4) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-                copy_16(to + where, from + n * ld + i,
-                        line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
-            }
+        for (uint n = 0; n < 16; n += 4) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + n * ld,
+                    line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
@@ -92,27 +86,21 @@ static void copy_b(uint to, __global const double *from, long ld, uint lines, in
     from += first * ld + col;
     // All of the tile is there.
     if (lines >= 16 && cols >= 64) {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 256; i += 256) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 16; n += 4) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-                copy_16(to + where, from + n * ld + i, 16);
-            }
+        for (uint n = 0; n < 16; n += 4) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + n * ld, 16);
         }
     } else {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 256; i += 256) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 16; n += 4) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-                copy_16(to + where, from + n * ld + i,
-                        line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
-            }
+        for (uint n = 0; n < 16; n += 4) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + n * ld,
+                    line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }

@@ -321,9 +321,8 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             __global ushort *out = (__global ushort *) C + (first_m + warp) * ldc + first_n;
             const int within = (ulong) out / 2 % 2;
             const int begin = 0, end = min(N - first_n, 64L);
-        #pragma unroll
-            for (int part = 0; part < 32; part += 32) {
-                const int x = part + (int) lane, col = 2 * x - within;
+            {
+                const int x = (int) lane, col = 2 * x - within;
                 const bool is_there = col >= 0 && col + 1 < end;
                 __local const uint *from = c_words + warp * 36 + x;
                 __global ushort *to = out + col;

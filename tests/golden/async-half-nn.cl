@@ -63,27 +63,21 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines, int 
     from += first * ld + col;
     // All of the tile is there.
     if (lines >= 64 && cols >= 64) {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 1024; i += 1024) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 64; n += 16) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-                copy_16(to + where, from + n * ld + i, 16);
-            }
+        for (uint n = 0; n < 64; n += 16) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+            copy_16(to + where, from + n * ld, 16);
         }
     } else {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 1024; i += 1024) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 64; n += 16) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-                copy_16(to + where, from + n * ld + i,
-                        line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0);
-            }
+        for (uint n = 0; n < 64; n += 16) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+            copy_16(to + where, from + n * ld,
+                    line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0);
         }
     }
 }
@@ -97,27 +91,21 @@ static void copy_b(uint to, __global const half *from, long ld, uint lines, int 
     from += first * ld + col;
     // All of the tile is there.
     if (lines >= 64 && cols >= 64) {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 1024; i += 1024) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 64; n += 16) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-                copy_16(to + where, from + n * ld + i, 16);
-            }
+        for (uint n = 0; n < 64; n += 16) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+            copy_16(to + where, from + n * ld, 16);
         }
     } else {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 1024; i += 1024) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 64; n += 16) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-                copy_16(to + where, from + n * ld + i,
-                        line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0);
-            }
+        for (uint n = 0; n < 64; n += 16) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+            copy_16(to + where, from + n * ld,
+                    line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0);
         }
     }
 }
@@ -391,9 +379,8 @@ void kiln_hgemm_async_stream(long M, long N, long K,
             __global ushort *out = (__global ushort *) C + (first_m + warp) * ldc + first_n;
             const int within = (ulong) out / 2 % 2;
             const int begin = 0, end = min(N - first_n, 64L);
-        #pragma unroll
-            for (int part = 0; part < 32; part += 32) {
-                const int x = part + (int) lane, col = 2 * x - within;
+            {
+                const int x = (int) lane, col = 2 * x - within;
                 const bool is_there = col >= 0 && col + 1 < end;
                 __local const uint *from = c_words + warp * 36 + x;
                 __global ushort *to = out + col;

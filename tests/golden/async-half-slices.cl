@@ -57,27 +57,21 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines, int 
     from += first * ld + col;
     // All of the tile is there.
     if (lines >= 64 && cols >= 64) {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 512; i += 512) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 64; n += 8) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-                copy_4(to + where, from + n * ld + i, 4);
-            }
+        for (uint n = 0; n < 64; n += 8) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+            copy_4(to + where, from + n * ld, 4);
         }
     } else {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 512; i += 512) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 64; n += 8) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-                copy_4(to + where, from + n * ld + i,
-                        line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0);
-            }
+        for (uint n = 0; n < 64; n += 8) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+            copy_4(to + where, from + n * ld,
+                    line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0);
         }
     }
 }
@@ -91,27 +85,21 @@ static void copy_b(uint to, __global const half *from, long ld, uint lines, int 
     from += first * ld + col;
     // All of the tile is there.
     if (lines >= 64 && cols >= 64) {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 512; i += 512) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 64; n += 8) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-                copy_4(to + where, from + n * ld + i, 4);
-            }
+        for (uint n = 0; n < 64; n += 8) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+            copy_4(to + where, from + n * ld, 4);
         }
     } else {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 512; i += 512) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 64; n += 8) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-                copy_4(to + where, from + n * ld + i,
-                        line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0);
-            }
+        for (uint n = 0; n < 64; n += 8) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+            copy_4(to + where, from + n * ld,
+                    line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0);
         }
     }
 }
@@ -302,14 +290,12 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
         if (slice > 0)
             return;
         #pragma unroll
-        for (int x = 0; x < 1; x++)
+        for (int i = 0; i < 2; i++)
         #pragma unroll
-            for (int i = 0; i < 2; i++)
+            for (int j = 0; j < 4; j++)
         #pragma unroll
-                for (int j = 0; j < 4; j++)
-        #pragma unroll
-                    for (int e = 0; e < 4; e++)
-                        c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 128];
+                for (int e = 0; e < 4; e++)
+                    c[i][j][e] += sums[((i * 4 + j) * 4 + e) * 128];
         // Rows and columns of a block are in the order in which they were read.
         #pragma unroll
         for (int i = 0; i < 2; i++)

@@ -241,11 +241,9 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
                 #pragma unroll
                     for (int k = 4 * q; k < 4 * q + 4; k++) {
                         float as[4], bs[8];
-                #pragma unroll
-                        for (int m = 0; m < 4; m += 4) {
-                            const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from
-                                    + m / 8 * 8192 + m % 8 * 32);
-                            as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;
+                        {
+                            const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from);
+                            as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
                         }
                 #pragma unroll
                         for (int n = 0; n < 8; n += 4) {
@@ -273,11 +271,9 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
                 #pragma unroll
                     for (int k = 4 * q; k < 4 * q + 4; k++) {
                         float as[4], bs[8];
-                #pragma unroll
-                        for (int m = 0; m < 4; m += 4) {
-                            const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from
-                                    + m / 8 * 8192 + m % 8 * 32);
-                            as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;
+                        {
+                            const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from);
+                            as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
                         }
                 #pragma unroll
                         for (int n = 0; n < 8; n += 4) {
@@ -338,17 +334,17 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
                     if (row < M)
                         put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
                                 out + block + lane_n * 4, alpha, beta);
-                    continue;
-                }
-                // Where rows of C begin anywhere: the four work-items of a row store four columns
-                // at once.
-                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
-                        as_uint(c[m][n + 3]) };
-                transpose_four(x, lane_n, 2);
-                if (row < M)
+                } else {
+                    // Where rows of C begin anywhere: the four work-items of a row store four
+                    // columns at once.
+                    uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
+                            as_uint(c[m][n + 3]) };
+                    transpose_four(x, lane_n, 2);
+                    if (row < M)
         #pragma unroll
-                    for (int i = 0; i < 4; i++)
-                        put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
+                        for (int i = 0; i < 4; i++)
+                            put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
+                }
             }
         }
     }

@@ -56,26 +56,20 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines, int
     from += first * ld + col;
     // All of the tile is there.
     if (lines >= 32 && cols >= 32) {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 256; i += 256) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 32; n += 8) {
-                const uint line = first + n;
-                const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;
-                copy_element(to + where, from + n * ld + i, true);
-            }
+        for (uint n = 0; n < 32; n += 8) {
+            const uint line = first + n;
+            const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 256; i += 256) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 32; n += 8) {
-                const uint line = first + n;
-                const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;
-                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
-            }
+        for (uint n = 0; n < 32; n += 8) {
+            const uint line = first + n;
+            const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }
@@ -218,7 +212,7 @@ void kiln_sgemm_async_stream(long M, long N, long K,
         // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16
         // bytes takes two turns of local memory, not four.
         const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
-        const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;
+        const uint warp_m = 0, warp_n = warp % 2 * 32;
         // Where a work-item's first rows (columns) are in the parts of a tile, of 32 (64) by 32
         // values of k.
         const uint a_chunk = warp_m / 32 * 4096 + (warp_m % 32 / 4 + lane_m) * 16;
@@ -269,11 +263,9 @@ void kiln_sgemm_async_stream(long M, long N, long K,
                 #pragma unroll
                     for (int k = 4 * q; k < 4 * q + 4; k++) {
                         float as[4], bs[8];
-                #pragma unroll
-                        for (int m = 0; m < 4; m += 4) {
-                            const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from
-                                    + m / 8 * 8192 + m % 8 * 32);
-                            as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;
+                        {
+                            const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from);
+                            as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
                         }
                 #pragma unroll
                         for (int n = 0; n < 8; n += 4) {
@@ -301,11 +293,9 @@ void kiln_sgemm_async_stream(long M, long N, long K,
                 #pragma unroll
                     for (int k = 4 * q; k < 4 * q + 4; k++) {
                         float as[4], bs[8];
-                #pragma unroll
-                        for (int m = 0; m < 4; m += 4) {
-                            const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from
-                                    + m / 8 * 8192 + m % 8 * 32);
-                            as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;
+                        {
+                            const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from);
+                            as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
                         }
                 #pragma unroll
                         for (int n = 0; n < 8; n += 4) {
@@ -368,17 +358,17 @@ void kiln_sgemm_async_stream(long M, long N, long K,
                     if (row < M)
                         put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
                                 out + block + lane_n * 4, alpha, beta);
-                    continue;
-                }
-                // Where rows of C begin anywhere: the four work-items of a row store four columns
-                // at once.
-                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
-                        as_uint(c[m][n + 3]) };
-                transpose_four(x, lane_n, 2);
-                if (row < M)
+                } else {
+                    // Where rows of C begin anywhere: the four work-items of a row store four
+                    // columns at once.
+                    uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
+                            as_uint(c[m][n + 3]) };
+                    transpose_four(x, lane_n, 2);
+                    if (row < M)
         #pragma unroll
-                    for (int i = 0; i < 4; i++)
-                        put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
+                        for (int i = 0; i < 4; i++)
+                            put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
+                }
             }
         }
     }
@@ -462,7 +452,7 @@ void kiln_sgemm_async_add(long M, long N, long K,
             // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16
             // bytes takes two turns of local memory, not four.
             const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
-            const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;
+            const uint warp_m = 0, warp_n = warp % 2 * 32;
             const uint m = e / 8, n = e % 8;
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
             const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;
@@ -511,7 +501,7 @@ void kiln_sgemm_async_add(long M, long N, long K,
             // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16
             // bytes takes two turns of local memory, not four.
             const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
-            const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;
+            const uint warp_m = 0, warp_n = warp % 2 * 32;
             const uint m = e / 8, n = e % 8;
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
             const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;

@@ -61,17 +61,14 @@ void kiln_dgemm_blockmajor_copyb(long lines, long K,
     X += x_offset + first_line * ldx + first_k;
     // Turned by tiles in local memory, so that both sides are read and written along lines.
     __local double tile[16][17];
-    for (int row = 0; row < 4; row += 16)
-        for (int col = 0; col < 8; col += 16) {
-            for (int i = y; i < 8; i += 4)
-                tile[i][x] = row + x < rows && col + i < cols
-                        ? load(X + (col + i) * ldx + row + x) : 0;
-            barrier(CLK_LOCAL_MEM_FENCE);
-            for (int i = y; i < 4; i += 4)
-                if (x < 8)
-                    out[(row + i) * ld + col + x] = tile[x][i];
-            barrier(CLK_LOCAL_MEM_FENCE);
-        }
+    for (int i = y; i < 8; i += 4)
+        tile[i][x] = x < rows && i < cols
+                ? load(X + i * ldx + x) : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = y; i < 4; i += 4)
+        if (x < 8)
+            out[i * ld + x] = tile[x][i];
+    barrier(CLK_LOCAL_MEM_FENCE);
 }
 // C = alpha op(A) op(B) + beta C by blocks of 8 x 8 x 4; C is M x N, row-major.
 // A lies in the workspace as blocks of 4 x 8, and B of 4 x 8: for every 4

@@ -75,24 +75,18 @@ static float2 unpack_halves(uint both)
 static void restore(__local uchar *eight, uint lines, int e, uint lane)
 {
     uint4 high[1], low[1];
-#pragma unroll
-    for (int i = 0; i < 1; i++) {
-        high[i] = *(__local const uint4 *) (eight + i * 512 + lane * 16);
-        low[i] = *(__local const uint4 *) (eight + 512 + i * 512 + lane * 16);
-    }
+    high[0] = *(__local const uint4 *) (eight + lane * 16);
+    low[0] = *(__local const uint4 *) (eight + 512 + lane * 16);
     warp_sync();
+    uint x[8];
+    vstore4(high[0], 0, x);
+    vstore4(low[0], 1, x);
 #pragma unroll
-    for (int i = 0; i < 1; i++) {
-        uint x[8];
-        vstore4(high[i], 0, x);
-        vstore4(low[i], 1, x);
-#pragma unroll
-        for (int u = 0; u < 8; u++) {
-            const uint k = i * 32 + lane / 8 * 8 + u;
-            const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
-            *(__local float *) (eight + (k ^ lines % 4) * 32 + lane % 8 * 4) =
-                    e == 1000 ? as_float(x[u]) : scaled(u % 2 ? two.y : two.x, -e);
-        }
+    for (int u = 0; u < 8; u++) {
+        const uint k = lane / 8 * 8 + u;
+        const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
+        *(__local float *) (eight + (k ^ lines % 4) * 32 + lane % 8 * 4) =
+                e == 1000 ? as_float(x[u]) : scaled(u % 2 ? two.y : two.x, -e);
     }
 }
 
@@ -525,8 +519,8 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
     const long b_lines = (N + 63) / 64 * 64;
     __global const int *a_exponents = (__global const int *) (packed_a + packed_a_at * 4);
     __global const int *b_exponents = (__global const int *) (packed_b + packed_b_at * 4);
-    __global const float *a_pieces = (__global const float *) (a_exponents + 1 * a_lines);
-    __global const float *b_pieces = (__global const float *) (b_exponents + 1 * b_lines);
+    __global const float *a_pieces = (__global const float *) (a_exponents + a_lines);
+    __global const float *b_pieces = (__global const float *) (b_exponents + b_lines);
 
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
     const int first = 0, num = (K + 31) / 32;

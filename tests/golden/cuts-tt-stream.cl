@@ -122,9 +122,7 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
 // Blocks of a warp's rows of A, and of its columns of B: sixteen k of one piece.
 static void read_b(uint to[1][4], uint from)
 {
-#pragma unroll
-    for (int i = 0; i < 1; i++)
-        load_blocks(to[i], from + i * 4096);
+    load_blocks(to[0], from);
 }
 
 static void read_a(uint to[2][4], uint from)
@@ -896,12 +894,9 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
             __global float *out = C + (first_m + warp) * ldc + first_n + lane;
         #pragma unroll 4
             for (int m = warp; m < rows; m += 4) {
-        #pragma unroll
-                for (int n = 0; n < 32; n += 32) {
-                    const int col = n + (int) lane;
-                    if (col >= begin && col < end)
-                        put(c_tile[c_place(m, col)], alpha, beta, out + n);
-                }
+                const int col = (int) lane;
+                if (col >= begin && col < end)
+                    put(c_tile[c_place(m, col)], alpha, beta, out);
                 out += 4 * ldc;
             }
             continue;

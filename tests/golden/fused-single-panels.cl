@@ -72,7 +72,7 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
     // Panels are up to 1 vectors of columns wide, slices up to 64 of K deep. All are
     // of equal size, but for one vector or the last slice.
     const long blocks = (M + 1) / 2;
-    const long vectors = (N + 3) / 4, panels = (vectors + 0) / 1;
+    const long vectors = (N + 3) / 4, panels = vectors;
     const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
 
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
@@ -128,7 +128,7 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                     next += k0 + depth < K ? (k0 + depth) * ldb : (vector[together] - vector[0])
                             * 4;
                     __global const float *restrict a = A + k0 * lda;
-                    const long r0 = min(row + 0, M - 1);
+                    const long r0 = min(row, M - 1);
                     const long r1 = min(row + 1, M - 1);
                     if (width == 1) {
                         // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
@@ -142,7 +142,7 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                         long k = 0;
                         for (; k < depth; k++) {
                             {
-                                ask_for(next + 0);
+                                ask_for(next);
                                 next += ldb;
                                 ask_for(a + r0 + 16 * lda);
                                 const float4 b0 = vload4(0, b);

@@ -134,7 +134,8 @@ static void restore(__local uchar *eight, uint lines, int e, uint lane)
 static void multiply(float c[32], uint a, uint b)
 {
     asm volatile("//@wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
-            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, "
+                    "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
             "%32, %33, 1, 1, 1, 0, 0;" :
             "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]),
                     "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]),
@@ -148,7 +149,8 @@ static void multiply(float c[32], uint a, uint b)
 static void multiply_first(float c[32], uint a, uint b)
 {
     asm volatile("//@wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
-            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, "
+                    "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
             "%32, %33, 0, 1, 1, 0, 0;" :
             "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]),
                     "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]),
@@ -512,8 +514,8 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
 
     if (item >= 256) {
         if (item == 256) {
-            __global const uchar *a_pieces = (__global const uchar *) (a_exponents + 1 * a_lines);
-            __global const uchar *b_pieces = (__global const uchar *) (b_exponents + 1 * b_lines);
+            __global const uchar *a_pieces = (__global const uchar *) (a_exponents + a_lines);
+            __global const uchar *b_pieces = (__global const uchar *) (b_exponents + b_lines);
             uint s = 0, phase = 1;
             const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
             const int first = 0, num = (K + 63) / 64;

@@ -116,24 +116,18 @@ static void settle(float c[48])
 static void restore(__local uchar *eight, uint lines, int e, uint lane)
 {
     uint4 high[1], low[1];
-#pragma unroll
-    for (int i = 0; i < 1; i++) {
-        high[i] = *(__local const uint4 *) (eight + i * 512 + lane * 16);
-        low[i] = *(__local const uint4 *) (eight + 512 + i * 512 + lane * 16);
-    }
+    high[0] = *(__local const uint4 *) (eight + lane * 16);
+    low[0] = *(__local const uint4 *) (eight + 512 + lane * 16);
     warp_sync();
+    uint x[8];
+    vstore4(high[0], 0, x);
+    vstore4(low[0], 1, x);
 #pragma unroll
-    for (int i = 0; i < 1; i++) {
-        uint x[8];
-        vstore4(high[i], 0, x);
-        vstore4(low[i], 1, x);
-#pragma unroll
-        for (int u = 0; u < 8; u++) {
-            const uint k = i * 32 + lane / 8 * 8 + u;
-            const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
-            *(__local float *) (eight + (k ^ lines % 4) * 32 + lane % 8 * 4) =
-                    e == 1000 ? as_float(x[u]) : scaled(u % 2 ? two.y : two.x, -e);
-        }
+    for (int u = 0; u < 8; u++) {
+        const uint k = lane / 8 * 8 + u;
+        const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
+        *(__local float *) (eight + (k ^ lines % 4) * 32 + lane % 8 * 4) =
+                e == 1000 ? as_float(x[u]) : scaled(u % 2 ? two.y : two.x, -e);
     }
 }
 
@@ -142,7 +136,9 @@ static void restore(__local uchar *eight, uint lines, int e, uint lane)
 static void multiply(float c[48], uint a, uint b)
 {
     asm volatile("//@wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16 "
-            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47}, "
+            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, "
+                    "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, "
+                    "%34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47}, "
             "%48, %49, 1, 1, 1, 0, 0;" :
             "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]),
                     "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]),
@@ -158,7 +154,9 @@ static void multiply(float c[48], uint a, uint b)
 static void multiply_first(float c[48], uint a, uint b)
 {
     asm volatile("//@wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16 "
-            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47}, "
+            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, "
+                    "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, "
+                    "%34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47}, "
             "%48, %49, 0, 1, 1, 0, 0;" :
             "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]),
                     "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]),
@@ -847,11 +845,8 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
                 asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
                 multiply_first(h, a, b + 32);
                 multiply(h, a + 32, b);
-            #pragma unroll
-                for (int s = 1; s < 2; s++) {
-                    multiply(h, a + s * 16, b + s * 16 + 32);
-                    multiply(h, a + s * 16 + 32, b + s * 16);
-                }
+                multiply(h, a + 16, b + 48);
+                multiply(h, a + 48, b + 16);
                 asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
                 asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
                 settle(h);
@@ -861,9 +856,7 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
                 settle(h);
                 asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
                 multiply_first(h, a, b);
-            #pragma unroll
-                for (int s = 1; s < 2; s++)
-                    multiply(h, a + s * 16, b + s * 16);
+                multiply(h, a + 16, b + 16);
                 asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
                 asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
                 settle(h);

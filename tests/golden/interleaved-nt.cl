@@ -39,26 +39,20 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines, in
     from += first * ld + col;
     // All of the tile is there.
     if (lines >= 64 && cols >= 16) {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 128; i += 128) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 64; n += 8) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-                copy_element(to + where, from + n * ld + i, true);
-            }
+        for (uint n = 0; n < 64; n += 8) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 128; i += 128) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 64; n += 8) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
-            }
+        for (uint n = 0; n < 64; n += 8) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }
@@ -72,26 +66,20 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines, in
     from += first * ld + col;
     // All of the tile is there.
     if (lines >= 32 && cols >= 16) {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 128; i += 128) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 32; n += 8) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-                copy_element(to + where, from + n * ld + i, true);
-            }
+        for (uint n = 0; n < 32; n += 8) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 128; i += 128) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 32; n += 8) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
-            }
+        for (uint n = 0; n < 32; n += 8) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }

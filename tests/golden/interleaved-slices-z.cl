@@ -59,26 +59,20 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
     from += first * ld + col;
     // All of the tile is there.
     if (lines >= 64 && cols >= 8) {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 128; i += 128) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 64; n += 16) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x, 8) + x % 1 * 16;
-                copy_element(to + where, from + n * ld + i, true);
-            }
+        for (uint n = 0; n < 64; n += 16) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x, 8);
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 128; i += 128) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 64; n += 16) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x, 8) + x % 1 * 16;
-                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
-            }
+        for (uint n = 0; n < 64; n += 16) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x, 8);
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }
@@ -92,26 +86,20 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines, i
     from += first * ld + col;
     // All of the tile is there.
     if (lines >= 8 && cols >= 32) {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 128; i += 128) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 8; n += 4) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x, 8) + x % 1 * 16;
-                copy_element(to + where, from + n * ld + i, true);
-            }
+        for (uint n = 0; n < 8; n += 4) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x, 8);
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 128; i += 128) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 8; n += 4) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x, 8) + x % 1 * 16;
-                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
-            }
+        for (uint n = 0; n < 8; n += 4) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x, 8);
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }
@@ -157,7 +145,7 @@ static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, d
 static uint2 place_of(uint item, uint e)
 {
     const uint warp = item / 32, lane = item % 32;
-    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 1 * 32;
+    const uint warp_m = warp % 2 * 32, warp_n = 0;
     const uint block = e / 4;
     return (uint2) (warp_m + block / 4 * 16 + e / 2 % 2 * 8 + lane / 4,
             warp_n + block % 4 * 8 + lane % 4 * 2 + e % 2);
@@ -220,7 +208,7 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
     asm volatile("//@setmaxnreg.inc.sync.aligned.u32 232;" ::: "memory");
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     const uint lane_m = lane / 4, lane_n = lane % 4;
-    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 1 * 32;
+    const uint warp_m = warp % 2 * 32, warp_n = 0;
     uint stage = 0, phase = 0;
     // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
     const ulong flip = (ulong) (conj_a ^ conj_b) << 63;

@@ -47,26 +47,20 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
     from += first * ld + col;
     // All of the tile is there.
     if (lines >= 8 && cols >= 64) {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 128; i += 128) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 8; n += 2) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x, 8) + x % 1 * 16;
-                copy_element(to + where, from + n * ld + i, true);
-            }
+        for (uint n = 0; n < 8; n += 2) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x, 8);
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 128; i += 128) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 8; n += 2) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x, 8) + x % 1 * 16;
-                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
-            }
+        for (uint n = 0; n < 8; n += 2) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x, 8);
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }
@@ -80,26 +74,20 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines, i
     from += first * ld + col;
     // All of the tile is there.
     if (lines >= 8 && cols >= 32) {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 128; i += 128) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 8; n += 4) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x, 8) + x % 1 * 16;
-                copy_element(to + where, from + n * ld + i, true);
-            }
+        for (uint n = 0; n < 8; n += 4) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x, 8);
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 128; i += 128) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 8; n += 4) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x, 8) + x % 1 * 16;
-                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
-            }
+        for (uint n = 0; n < 8; n += 4) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x, 8);
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }

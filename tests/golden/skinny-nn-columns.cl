@@ -101,24 +101,18 @@ static void settle(float c[32])
 static void restore(__local uchar *eight, uint lines, int e, uint lane)
 {
     uint4 high[1], low[1];
-#pragma unroll
-    for (int i = 0; i < 1; i++) {
-        high[i] = *(__local const uint4 *) (eight + i * 512 + lane * 16);
-        low[i] = *(__local const uint4 *) (eight + 512 + i * 512 + lane * 16);
-    }
+    high[0] = *(__local const uint4 *) (eight + lane * 16);
+    low[0] = *(__local const uint4 *) (eight + 512 + lane * 16);
     warp_sync();
+    uint x[8];
+    vstore4(high[0], 0, x);
+    vstore4(low[0], 1, x);
 #pragma unroll
-    for (int i = 0; i < 1; i++) {
-        uint x[8];
-        vstore4(high[i], 0, x);
-        vstore4(low[i], 1, x);
-#pragma unroll
-        for (int u = 0; u < 8; u++) {
-            const uint k = i * 32 + lane / 8 * 8 + u;
-            const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
-            *(__local float *) (eight + (k ^ lines % 4) * 32 + lane % 8 * 4) =
-                    e == 1000 ? as_float(x[u]) : scaled(u % 2 ? two.y : two.x, -e);
-        }
+    for (int u = 0; u < 8; u++) {
+        const uint k = lane / 8 * 8 + u;
+        const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
+        *(__local float *) (eight + (k ^ lines % 4) * 32 + lane % 8 * 4) =
+                e == 1000 ? as_float(x[u]) : scaled(u % 2 ? two.y : two.x, -e);
     }
 }
 
@@ -127,7 +121,8 @@ static void restore(__local uchar *eight, uint lines, int e, uint lane)
 static void multiply(float c[32], const uint a[4], uint b)
 {
     asm volatile("//@wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
-            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, "
+                    "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
             "{%32, %33, %34, %35}, %36, 1, 1, 1, 0;" :
             "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]),
                     "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]),
@@ -141,7 +136,8 @@ static void multiply(float c[32], const uint a[4], uint b)
 static void multiply_first(float c[32], const uint a[4], uint b)
 {
     asm volatile("//@wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
-            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, "
+                    "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
             "{%32, %33, %34, %35}, %36, 0, 1, 1, 0;" :
             "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]),
                     "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]),
@@ -399,10 +395,8 @@ static void copy_ones(uint to, __global const float *X, long ldx)
     const uint line = lane / 32, k = lane % 32;
     X += line * ldx + k;
 #pragma unroll
-    for (uint i = 0; i < 16; i += 1, X += 1 * ldx)
-#pragma unroll
-        for (uint part = 0; part < 32; part += 32)
-            copy_1(to + x_place(line + i, k + part) * 4, X + part);
+    for (uint i = 0; i < 16; i += 1, X += ldx)
+        copy_1(to + x_place(line + i, k) * 4, X);
 }
 
 static void copy_fours(uint to, __global const float *X, long ldx)
@@ -412,9 +406,7 @@ static void copy_fours(uint to, __global const float *X, long ldx)
     X += line * ldx + k;
 #pragma unroll
     for (uint i = 0; i < 16; i += 4, X += 4 * ldx)
-#pragma unroll
-        for (uint part = 0; part < 32; part += 32)
-            copy_4(to + x_place(line + i, k + part) * 4, X + part);
+        copy_4(to + x_place(line + i, k) * 4, X);
 }
 
 // The same where `num` lines and `depth` k are there, the others become 0.
@@ -423,7 +415,7 @@ static void copy_some(uint to, __global const float *X, long ldx, int num, int d
     const uint lane = get_local_id(0) % 32;
 #pragma unroll 8
     for (uint i = 0; i < 16; i++) {
-        const uint line = i, k = i % 1 * 32 + lane;
+        const uint line = i, k = lane;
         __global const float *from = X + line * ldx + k;
         const bool is_there = (int) line < num && (int) k < depth;
         copy_element(to + x_place(line, k) * 4, is_there ? from : X, is_there);
@@ -603,7 +595,7 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
         at += is_whole ? 0 : num;
     // Work-groups that run together share rows and columns: 1 rows of tiles at a time.
     const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-    const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;
+    const uint band = tile / tiles_n, in_band = tile - band * tiles_n;
     const uint band_rows = min(tiles_m - band, (uint) 1);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 64, first_n = tile_n * 64;
@@ -728,12 +720,9 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
                 multiply_first(h, high[0], y);
                 multiply_first(l, high[0], y + 32);
                 multiply(l, low[0], y);
-                #pragma unroll
-                for (int s = 1; s < 2; s++) {
-                    multiply(h, high[s], y + s * 16);
-                    multiply(l, high[s], y + s * 16 + 32);
-                    multiply(l, low[s], y + s * 16);
-                }
+                multiply(h, high[1], y + 16);
+                multiply(l, high[1], y + 48);
+                multiply(l, low[1], y + 16);
                 asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
                 asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
                 settle(h);
@@ -820,7 +809,7 @@ void kiln_xgemm_skinny_add(long M, long N, long K,
         if (tile < tiles) {
             // Work-groups that run together share rows and columns: 1 rows of tiles at a time.
             const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-            const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;
+            const uint band = tile / tiles_n, in_band = tile - band * tiles_n;
             const uint band_rows = min(tiles_m - band, (uint) 1);
             const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
             const int first_m = tile_m * 64, first_n = tile_n * 64;

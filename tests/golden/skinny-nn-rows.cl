@@ -123,7 +123,9 @@ static void restore(__local uchar *eight, uint lines, int e, uint lane)
 static void multiply(float c[48], const uint a[4], uint b)
 {
     asm volatile("//@wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16 "
-            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47}, "
+            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, "
+                    "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, "
+                    "%34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47}, "
             "{%48, %49, %50, %51}, %52, 1, 1, 1, 0;" :
             "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]),
                     "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]),
@@ -139,7 +141,9 @@ static void multiply(float c[48], const uint a[4], uint b)
 static void multiply_first(float c[48], const uint a[4], uint b)
 {
     asm volatile("//@wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16 "
-            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47}, "
+            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, "
+                    "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, "
+                    "%34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47}, "
             "{%48, %49, %50, %51}, %52, 0, 1, 1, 0;" :
             "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]),
                     "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]),
@@ -516,7 +520,7 @@ void kiln_xgemm_skinny_multiply(long M, long N, long K,
     const bool is_aligned = (((ulong) X | (ulong) (ldx * 4)) & 15) == 0;
     // The exponents, one for each line, lie before the pieces.
     __global const int *exponents = (__global const int *) (packed_y + packed_y_at * 4);
-    __global const uchar *pieces = (__global const uchar *) (exponents + 1 * y_lines);
+    __global const uchar *pieces = (__global const uchar *) (exponents + y_lines);
     if (item == 0) {
         for (int s = 0; s < 3; s++)
             mbarrier_init(fulls + 8 * s, 1);

@@ -67,14 +67,14 @@ void kiln_dgemm_thin_multiply(long L, long S, long K, double alpha, double beta,
         }
     for (; k + 1 < to; k += 2) {
         __global const double *x = X + k * ldx + first;
-        const double2 a0 = load_row(x + 0 * ldx);
-        const double2 a1 = load_row(x + 1 * ldx);
+        const double2 a0 = load_row(x);
+        const double2 a1 = load_row(x + ldx);
         c0 += a0 * load(y0 + k * y_step);
         c0 += a1 * load(y0 + (k + 1) * y_step);
     }
     for (; k < to; k += 1) {
         __global const double *x = X + k * ldx + first;
-        const double2 a0 = load_row(x + 0 * ldx);
+        const double2 a0 = load_row(x);
         c0 += a0 * load(y0 + k * y_step);
     }
 
@@ -111,8 +111,7 @@ void kiln_dgemm_thin_add(long L, long S, double alpha, double beta, int num_part
     barrier(CLK_LOCAL_MEM_FENCE);
     if (way > 0)
         return;
-    for (int i = 1; i < 2; i++)
-        sum += sums[i][adder];
+    sum += sums[1][adder];
     if (l < L)
         put(sum, alpha, beta, C + c_offset + l * ldc + s);
 }

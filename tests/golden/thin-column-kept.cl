@@ -92,19 +92,15 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
             __global const half *x = X + k * ldx;
             float a[1][2];
             #pragma unroll
-                for (int r = 0; r < 1; r++)
+                for (int v = 0; v < 2; v++)
+                    a[0][v] = load(x + column[v]);
             #pragma unroll
-                    for (int v = 0; v < 2; v++)
-                        a[r][v] = load(x + r * 2 * ldx + column[v]);
+            for (int j = 0; j < 4; j++) {
+                const float b = kept[(k - chunk) * 4 + j];
             #pragma unroll
-            for (int r = 0; r < 1; r++)
-            #pragma unroll
-                for (int j = 0; j < 4; j++) {
-                    const float b = kept[(k - chunk + r * 2) * 4 + j];
-            #pragma unroll
-                    for (int v = 0; v < 2; v++)
-                        c[j][v] += a[r][v] * b;
-                }
+                for (int v = 0; v < 2; v++)
+                    c[j][v] += a[0][v] * b;
+            }
         }
     }
     // What the work-items along K have of each sum is added up, in their order.
@@ -121,8 +117,7 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
         const int at = base + (whole ? of * 2 + v : v * 4 + of);
         __local const float *sums = kept + (j * 2 + v) * 10 + of;
         float sum = sums[0];
-        for (int k = 1; k < 2; k++)
-            sum += sums[k * 5];
+        sum += sums[5];
         const int short_at = s + j;
         if (at < L && short_at < S) {
             if (num_parts > 1)
@@ -152,8 +147,7 @@ void kiln_hgemm_thin_add(int L, int S, float alpha, float beta, int num_parts,
     barrier(CLK_LOCAL_MEM_FENCE);
     if (way > 0)
         return;
-    for (int i = 1; i < 2; i++)
-        sum += sums[i][adder];
+    sum += sums[1][adder];
     if (l < L)
         put(sum, alpha, beta, C + c_offset + l * ldc + s);
 }

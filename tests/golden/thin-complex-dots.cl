@@ -125,8 +125,7 @@ void kiln_zgemm_thin_add(long L, long S, double alpha, double alpha_imag, double
     barrier(CLK_LOCAL_MEM_FENCE);
     if (way > 0)
         return;
-    for (int i = 1; i < 2; i++)
-        sum += sums[i][adder];
+    sum += sums[1][adder];
     if (l < L)
         put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + c_offset + l * ldc + s);
 }

@@ -95,27 +95,27 @@ void kiln_cgemm_thin_multiply(long L, long S, long K, float alpha, float alpha_i
     if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {
         for (; k + 4 < to; k += 8) {
             __global const float2 *x = X + k * ldx + first;
-            const float4 a0 = load_aligned(x + 0 * ldx);
+            const float4 a0 = load_aligned(x);
             const float4 a1 = load_aligned(x + 4 * ldx);
             c0 += products(a0, load(y0 + k * y_step), sign);
             c0 += products(a1, load(y0 + (k + 4) * y_step), sign);
         }
         for (; k < to; k += 4) {
             __global const float2 *x = X + k * ldx + first;
-            const float4 a0 = load_aligned(x + 0 * ldx);
+            const float4 a0 = load_aligned(x);
             c0 += products(a0, load(y0 + k * y_step), sign);
         }
     } else {
         for (; k + 4 < to; k += 8) {
             __global const float2 *x = X + k * ldx + first;
-            const float4 a0 = load_row(x + 0 * ldx);
+            const float4 a0 = load_row(x);
             const float4 a1 = load_row(x + 4 * ldx);
             c0 += products(a0, load(y0 + k * y_step), sign);
             c0 += products(a1, load(y0 + (k + 4) * y_step), sign);
         }
         for (; k < to; k += 4) {
             __global const float2 *x = X + k * ldx + first;
-            const float4 a0 = load_row(x + 0 * ldx);
+            const float4 a0 = load_row(x);
             c0 += products(a0, load(y0 + k * y_step), sign);
         }
     }

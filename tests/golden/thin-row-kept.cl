@@ -88,19 +88,15 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
             for (; k < end; k++) {
                 float a[1][2];
                 #pragma unroll
-                for (int v = 0; v < 1; v++)
+                for (int r = 0; r < 2; r++)
+                    a[0][r] = load(x[r] + k);
+                #pragma unroll
+                for (int j = 0; j < 2; j++) {
+                    const float b = kept[j * 66 + (k - chunk)];
                 #pragma unroll
                     for (int r = 0; r < 2; r++)
-                        a[v][r] = load(x[r] + k + v * 4);
-                #pragma unroll
-                for (int v = 0; v < 1; v++)
-                #pragma unroll
-                    for (int j = 0; j < 2; j++) {
-                        const float b = kept[j * 66 + (k - chunk) + v * 4];
-                #pragma unroll
-                        for (int r = 0; r < 2; r++)
-                            c[j][r] += a[v][r] * b;
-                    }
+                        c[j][r] += a[0][r] * b;
+                }
             }
         } else {
             for (; k + 4 < end; k += 8) {
@@ -123,19 +119,15 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
             for (; k < end; k += 4) {
                 float a[1][2];
                 #pragma unroll
-                for (int v = 0; v < 1; v++)
+                for (int r = 0; r < 2; r++)
+                    a[0][r] = load(x[r] + k);
+                #pragma unroll
+                for (int j = 0; j < 2; j++) {
+                    const float b = kept[j * 66 + (k - chunk)];
                 #pragma unroll
                     for (int r = 0; r < 2; r++)
-                        a[v][r] = load(x[r] + k + v * 4);
-                #pragma unroll
-                for (int v = 0; v < 1; v++)
-                #pragma unroll
-                    for (int j = 0; j < 2; j++) {
-                        const float b = kept[j * 66 + (k - chunk) + v * 4];
-                #pragma unroll
-                        for (int r = 0; r < 2; r++)
-                            c[j][r] += a[v][r] * b;
-                    }
+                        c[j][r] += a[0][r] * b;
+                }
             }
         }
     }

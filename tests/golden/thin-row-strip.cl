@@ -63,8 +63,8 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         const float b0_0 = load(y0 + k * y_step), b0_1 = load(y0 + (k + 1) * y_step);
         for (int v = 0; v < vectors; v++) {
             __global const float *x = X + k * ldx + min(l + v * 4, last);
-            const float4 a0 = load_row(x + 0 * ldx);
-            const float4 a1 = load_row(x + 1 * ldx);
+            const float4 a0 = load_row(x);
+            const float4 a1 = load_row(x + ldx);
             c0[v] += a0 * b0_0 + a1 * b0_1;
         }
     }
@@ -72,7 +72,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         const float b0_0 = load(y0 + k * y_step);
         for (int v = 0; v < vectors; v++) {
             __global const float *x = X + k * ldx + min(l + v * 4, last);
-            const float4 a0 = load_row(x + 0 * ldx);
+            const float4 a0 = load_row(x);
             c0[v] += a0 * b0_0;
         }
     }

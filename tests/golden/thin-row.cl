@@ -59,14 +59,14 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         }
     for (; k + 4 < to; k += 8) {
         __global const float *x = X + k * ldx + first;
-        const float2 a0 = load_row(x + 0 * ldx);
+        const float2 a0 = load_row(x);
         const float2 a1 = load_row(x + 4 * ldx);
         c0 += a0 * load(y0 + k * y_step);
         c0 += a1 * load(y0 + (k + 4) * y_step);
     }
     for (; k < to; k += 4) {
         __global const float *x = X + k * ldx + first;
-        const float2 a0 = load_row(x + 0 * ldx);
+        const float2 a0 = load_row(x);
         c0 += a0 * load(y0 + k * y_step);
     }
 

@@ -204,8 +204,7 @@ void kiln_cgemm_tiled_add(int M, int N, float alpha, float alpha_imag, float bet
     barrier(CLK_LOCAL_MEM_FENCE);
     if (way > 0)
         return;
-    for (int i = 1; i < 2; i++)
-        sum += sums[i][adder];
+    sum += sums[1][adder];
     if (col < N)
         put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + c_offset + row * ldc + col);
 }

@@ -163,8 +163,7 @@ void kiln_dgemm_tiled_add(int M, int N, double alpha, double beta, int num_parts
     barrier(CLK_LOCAL_MEM_FENCE);
     if (way > 0)
         return;
-    for (int i = 1; i < 2; i++)
-        sum += sums[i][adder];
+    sum += sums[1][adder];
     if (col < N)
         put(sum, alpha, beta, C + c_offset + row * ldc + col);
 }

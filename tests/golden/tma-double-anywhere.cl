@@ -208,12 +208,10 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
         const uint warp_m = warp % 8 * 16, warp_n = warp / 8 * 64;
         double c[1][8][4];
         #pragma unroll
-        for (int i = 0; i < 1; i++)
+        for (int j = 0; j < 8; j++)
         #pragma unroll
-            for (int j = 0; j < 8; j++)
-        #pragma unroll
-                for (int e = 0; e < 4; e++)
-                    c[i][j][e] = 0;
+            for (int e = 0; e < 4; e++)
+                c[0][j][e] = 0;
         // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,
         // and so is the order of rows and columns within a block. The copy engine puts column x, in
         // 16 bytes, of row r of a tile at x ^ r % 8. The orders here let no two work-items that
@@ -236,14 +234,12 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
             for (int s = 0; s < 2; s++) {
                 // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
                 // Eight values of k of the tile.
-                #pragma unroll
-                for (int i = 0; i < 1; i++) {
+                {
                     const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
-                    as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);
-                    as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);
-                    as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));
-                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at
-                            ^ 8));
+                    as0[0][0] = *(__local const double *) (a_tile + a_first + at);
+                    as0[0][1] = *(__local const double *) (a_tile + a_first + 1024 + at);
+                    as0[0][2] = *(__local const double *) (a_tile + a_first + (at ^ 8));
+                    as0[0][3] = *(__local const double *) (a_tile + a_first + 1024 + (at ^ 8));
                 }
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
@@ -252,10 +248,8 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
                     bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));
                 }
                 #pragma unroll
-                for (int i = 0; i < 1; i++)
-                #pragma unroll
-                    for (int j = 0; j < 8; j++)
-                        multiply_blocks(c[i][j], as0[i], bs0[j]);
+                for (int j = 0; j < 8; j++)
+                    multiply_blocks(c[0][j], as0[0], bs0[j]);
             }
             if (++stage == 5) {
                 stage = 0;
@@ -264,19 +258,16 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
         }
         // Rows and columns of a block are in the order in which they were read.
         #pragma unroll
-        for (int i = 0; i < 1; i++)
+        for (int h = 0; h < 2; h++) {
+            const long row = first_m + warp_m + h * 8 + lane_r;
+            if (row >= M)
+                break;
+            __global double *out = C + row * ldc;
         #pragma unroll
-            for (int h = 0; h < 2; h++) {
-                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
-                if (row >= M)
-                    break;
-                __global double *out = C + row * ldc;
-        #pragma unroll
-                for (int j = 0; j < 8; j++) {
-                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
-                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
-                            is_aligned);
-                }
+            for (int j = 0; j < 8; j++) {
+                const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
+                put_pair(c[0][j][2 * h], c[0][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);
             }
+        }
     }
 }

@@ -402,15 +402,13 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
     {
         const uint lane_m = lane / 4, lane_k = lane % 4;
         const uint lane_r = lane_m;
-        const uint warp_m = warp % 1 * 16, warp_n = warp * 16;
+        const uint warp_m = 0, warp_n = warp * 16;
         float c[1][2][4];
         #pragma unroll
-        for (int i = 0; i < 1; i++)
+        for (int j = 0; j < 2; j++)
         #pragma unroll
-            for (int j = 0; j < 2; j++)
-        #pragma unroll
-                for (int e = 0; e < 4; e++)
-                    c[i][j][e] = 0;
+            for (int e = 0; e < 4; e++)
+                c[0][j][e] = 0;
         uint as0[1][4], bs0[1][4];
         for (int now = 0; now < num; now++) {
             mbarrier_wait(fulls + 8 * stage, phase);
@@ -425,22 +423,17 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                 // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
                 // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item
                 // l says where line l % 8 of block l / 8 is.
-                #pragma unroll
-                for (int i = 0; i < 1; i++) {
-                    const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
-                    load_blocks(as0[i], a_tile + swizzled(line, x, 8));
+                {
+                    const uint line = warp_m + lane % 16, x = s * 2 + lane / 16;
+                    load_blocks(as0[0], a_tile + swizzled(line, x, 8));
+                }
+                {
+                    const uint line = warp_n + lane / 16 * 8 + lane % 8, x = s * 2 + lane / 8 % 2;
+                    load_blocks(bs0[0], b_tile + swizzled(line, x, 8));
                 }
                 #pragma unroll
-                for (int j = 0; j < 2; j += 2) {
-                    const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,
-                            x = s * 2 + lane / 8 % 2;
-                    load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
-                }
-                #pragma unroll
-                for (int i = 0; i < 1; i++)
-                #pragma unroll
-                    for (int j = 0; j < 2; j++)
-                        multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
+                for (int j = 0; j < 2; j++)
+                    multiply_blocks(c[0][j], as0[0], bs0[j / 2] + j % 2 * 2);
             }
             if (++stage == 12) {
                 stage = 0;
@@ -449,19 +442,16 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
         }
         // Rows and columns of a block are in the order in which they were read.
         #pragma unroll
-        for (int i = 0; i < 1; i++)
+        for (int h = 0; h < 2; h++) {
+            const long row = first_m + warp_m + h * 8 + lane_r;
+            if (row >= M)
+                break;
+            __global half *out = C + row * ldc;
         #pragma unroll
-            for (int h = 0; h < 2; h++) {
-                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
-                if (row >= M)
-                    break;
-                __global half *out = C + row * ldc;
-        #pragma unroll
-                for (int j = 0; j < 2; j++) {
-                    const long col = first_n + warp_n + j * 8 + lane_k * 2;
-                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
-                            is_aligned);
-                }
+            for (int j = 0; j < 2; j++) {
+                const long col = first_n + warp_n + j * 8 + lane_k * 2;
+                put_pair(c[0][j][2 * h], c[0][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);
             }
+        }
     }
 }

@@ -200,7 +200,8 @@ static uint uniform(uint x)
 static void multiply_64(float c[32], uint a, uint b)
 {
     asm volatile("//@wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
-            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, "
+                    "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
             "%32, %33, 1, 1, 1, 1, 0;" :
             "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]),
                     "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]),
@@ -405,8 +406,7 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                         const uint mbarrier = fulls + 8 * s;
                         const int k = step * 64;
                         mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                        for (int x = 0; x < 64; x += 64)
-                            fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);
+                        fetch_box(a_at + s * 8192, a_map, first_m, k, mbarrier);
                         fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);
                     }
                 }

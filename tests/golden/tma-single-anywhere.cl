@@ -261,7 +261,7 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
     const int first_m = tile_m * 64, first_n = tile_n * 128;
     {
         const uint lane_m = lane / 4, lane_n = lane % 4;
-        const uint warp_m = warp % 1 * 64, warp_n = warp * 32;
+        const uint warp_m = 0, warp_n = warp * 32;
         // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32
         // values of k.
         const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
@@ -346,17 +346,17 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
                     if (row < M)
                         put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
                                 out + block + lane_n * 4, alpha, beta);
-                    continue;
-                }
-                // Where rows of C begin anywhere: the four work-items of a row store four columns
-                // at once.
-                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
-                        as_uint(c[m][n + 3]) };
-                transpose_four(x, lane_n, 1);
-                if (row < M)
+                } else {
+                    // Where rows of C begin anywhere: the four work-items of a row store four
+                    // columns at once.
+                    uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
+                            as_uint(c[m][n + 3]) };
+                    transpose_four(x, lane_n, 1);
+                    if (row < M)
         #pragma unroll
-                    for (int i = 0; i < 4; i++)
-                        put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
+                        for (int i = 0; i < 4; i++)
+                            put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
+                }
             }
         }
     }
@@ -438,7 +438,7 @@ void kiln_sgemm_tma_add(long M, long N, long K,
             const uint e = first;
             const uint warp = item / 32, lane = item % 32;
             const uint lane_m = lane / 4, lane_n = lane % 4;
-            const uint warp_m = warp % 1 * 64, warp_n = warp * 32;
+            const uint warp_m = 0, warp_n = warp * 32;
             const uint m = e / 8, n = e % 8;
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
             const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;
@@ -485,7 +485,7 @@ void kiln_sgemm_tma_add(long M, long N, long K,
             const uint e = element / 512 * 4 + element % 4;
             const uint warp = item / 32, lane = item % 32;
             const uint lane_m = lane / 4, lane_n = lane % 4;
-            const uint warp_m = warp % 1 * 64, warp_n = warp * 32;
+            const uint warp_m = 0, warp_n = warp * 32;
             const uint m = e / 8, n = e % 8;
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
             const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;

@@ -339,17 +339,14 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
                     const int k = step * 32;
                     mbarrier_expect(mbarrier, (box_m + box_n) * 128);
                     fetch_box(a_at + s * 8192, a_map, k, first_m, mbarrier);
-                    for (int x = 0; x < 64; x += 64)
-                        fetch_box(b_at + s * 8192 + x * 128, b_map, first_n + x, k, mbarrier);
+                    fetch_box(b_at + s * 8192, b_map, first_n, k, mbarrier);
                 }
             }
             if (t > 0) {
                 // Transposes the tiles of place p, as soon as they are there, and says so. Of up to
                 // 64 rows (columns) at a time each work-item has 4, with 4 values of k.
                 mbarrier_wait(fulls + 8 * p, transpose_phase);
-                #pragma unroll 1
-                for (int x = 0; x < 1; x++)
-                    transpose_block(a_tiles + p * 8192 + x * 8192, 64, item - 256);
+                transpose_block(a_tiles + p * 8192, 64, item - 256);
                 warp_sync();
                 if (item % 32 == 0)
                     mbarrier_arrive(transposeds + 8 * p);
@@ -405,17 +402,14 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
             #pragma unroll
                 for (int k = 4 * q; k < 4 * q + 4; k++) {
                     float as[4], bs[4];
-            #pragma unroll
-                    for (int m = 0; m < 4; m += 4) {
-                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from
-                                + m / 8 * 8192 + m % 8 * 32);
-                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;
+                    {
+                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from);
+                        as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
                     }
-            #pragma unroll
-                    for (int n = 0; n < 4; n += 4) {
+                    {
                         const float4 x = *(__local const float4 *) (b_tile + k * 256
-                                + (b_from ^ n % 8 * 16) + n / 8 * 128);
-                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
+                                + b_from);
+                        bs[0] = x.s0, bs[1] = x.s1, bs[2] = x.s2, bs[3] = x.s3;
                     }
             #pragma unroll
                     for (int n = 0; n < 4; n++)
@@ -437,19 +431,16 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
         for (int m = 0; m < 4; m++) {
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
             __global float *out = C + row * ldc;
-        #pragma unroll
-            for (int n = 0; n < 4; n += 4) {
-                const long block = first_n + warp_n + n * 4;
-                if (is_aligned && block + 15 < N) {
-                    if (row < M)
-                        put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
-                                out + block + lane_n * 4, alpha, beta);
-                    continue;
-                }
+            const long block = first_n + warp_n;
+            if (is_aligned && block + 15 < N) {
+                if (row < M)
+                    put_four((float4) (c[m][0], c[m][1], c[m][2], c[m][3]),
+                            out + block + lane_n * 4, alpha, beta);
+            } else {
                 // Where rows of C begin anywhere: the four work-items of a row store four columns
                 // at once.
-                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
-                        as_uint(c[m][n + 3]) };
+                uint x[4] = { as_uint(c[m][0]), as_uint(c[m][1]), as_uint(c[m][2]),
+                        as_uint(c[m][3]) };
                 transpose_four(x, lane_n, 2);
                 if (row < M)
         #pragma unroll

@@ -372,12 +372,8 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
                 // Transposes the tiles of place p, as soon as they are there, and says so. Of up to
                 // 64 rows (columns) at a time each work-item has 4, with 4 values of k.
                 mbarrier_wait(fulls + 8 * p, transpose_phase);
-                #pragma unroll 1
-                for (int x = 0; x < 1; x++)
-                    transpose_block(a_tiles + p * 8192 + x * 8192, 64, item - 256);
-                #pragma unroll 1
-                for (int x = 0; x < 1; x++)
-                    transpose_block(b_tiles + p * 8192 + x * 8192, 64, item - 256);
+                transpose_block(a_tiles + p * 8192, 64, item - 256);
+                transpose_block(b_tiles + p * 8192, 64, item - 256);
                 warp_sync();
                 if (item % 32 == 0)
                     mbarrier_arrive(transposeds + 8 * p);
@@ -434,7 +430,7 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
     const int first_m = tile_m * 64, first_n = tile_n * 64;
     {
         const uint lane_m = lane / 4, lane_n = lane % 4;
-        const uint warp_m = warp % 1 * 64, warp_n = warp % 2 * 32;
+        const uint warp_m = 0, warp_n = warp % 2 * 32;
         // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32
         // values of k.
         const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
@@ -525,17 +521,17 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
                     if (row < M)
                         put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
                                 out + block + lane_n * 4, alpha, beta);
-                    continue;
-                }
-                // Where rows of C begin anywhere: the four work-items of a row store four columns
-                // at once.
-                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
-                        as_uint(c[m][n + 3]) };
-                transpose_four(x, lane_n, 1);
-                if (row < M)
+                } else {
+                    // Where rows of C begin anywhere: the four work-items of a row store four
+                    // columns at once.
+                    uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
+                            as_uint(c[m][n + 3]) };
+                    transpose_four(x, lane_n, 1);
+                    if (row < M)
         #pragma unroll
-                    for (int i = 0; i < 4; i++)
-                        put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
+                        for (int i = 0; i < 4; i++)
+                            put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
+                }
             }
         }
     }

@@ -71,27 +71,21 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines, in
     from += first * ld + col;
     // All of the tile is there.
     if (lines >= 64 && cols >= 16) {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 256; i += 256) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 64; n += 16) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-                copy_16(to + where, from + n * ld + i, 16);
-            }
+        for (uint n = 0; n < 64; n += 16) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + n * ld, 16);
         }
     } else {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 256; i += 256) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 64; n += 16) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-                copy_16(to + where, from + n * ld + i,
-                        line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
-            }
+        for (uint n = 0; n < 64; n += 16) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + n * ld,
+                    line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
@@ -105,27 +99,21 @@ static void copy_b(uint to, __global const double *from, long ld, uint lines, in
     from += first * ld + col;
     // All of the tile is there.
     if (lines >= 64 && cols >= 16) {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 256; i += 256) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 64; n += 16) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-                copy_16(to + where, from + n * ld + i, 16);
-            }
+        for (uint n = 0; n < 64; n += 16) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + n * ld, 16);
         }
     } else {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 256; i += 256) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 64; n += 16) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-                copy_16(to + where, from + n * ld + i,
-                        line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
-            }
+        for (uint n = 0; n < 64; n += 16) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + n * ld,
+                    line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
@@ -501,22 +489,19 @@ void kiln_dgemmt_async_add(long M, long N, long K,
                 double2 all;
                 sum_t each[2];
             } sums_of = { sum };
-#pragma unroll
-            for (int u = 0; u < 2; u += 2) {
-                const uint e = first + u;
-                const uint warp = item / 32, lane = item % 32;
-                const uint lane_m = lane / 4, lane_k = lane % 4;
-                // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
-                const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
-                const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
-                const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;
-                const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;
-                const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;
-                const long2 stored = stored_columns(row, N, triangle);
-                if (row < M)
-                    put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col, stored,
-                            alpha, beta, is_aligned);
-            }
+            const uint e = first;
+            const uint warp = item / 32, lane = item % 32;
+            const uint lane_m = lane / 4, lane_k = lane % 4;
+            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
+            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
+            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+            const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;
+            const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;
+            const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;
+            const long2 stored = stored_columns(row, N, triangle);
+            if (row < M)
+                put_pair(sums_of.each[0], sums_of.each[1], C + row * ldc, col, stored,
+                        alpha, beta, is_aligned);
         }
         return;
     }

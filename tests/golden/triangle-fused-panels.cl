@@ -169,7 +169,7 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
                     next += k0 + depth < K ? (k0 + depth) * ldb : (vector[together] - vector[0])
                             * 4;
                     __global const float *restrict a = A + k0;
-                    const long r0 = min(row + 0, M - 1) * lda;
+                    const long r0 = min(row, M - 1) * lda;
                     const long r1 = min(row + 1, M - 1) * lda;
                     if (width == 1) {
                         // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
@@ -183,7 +183,7 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
                         long k = 0;
                         for (; k < depth; k++) {
                             {
-                                ask_for(next + 0);
+                                ask_for(next);
                                 next += ldb;
                                 const float4 b0 = vload4(0, b);
                                 const float a0 = load(a + r0);
@@ -209,7 +209,7 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
                         long k = 0;
                         for (; k < depth; k++) {
                             {
-                                ask_for(next + 0);
+                                ask_for(next);
                                 next += ldb;
                                 const float4 b0 = vload4(0, b);
                                 const float4 b1 = vload4(1, b);

@@ -132,7 +132,7 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha
     // here: panels are up to 1 of them wide, slices up to 64 of K deep. All are of equal
     // size, but for one of them or the last slice.
     const long blocks = (M + 1) / 2;
-    const long vectors = (N + 3) / 4, panels = (vectors + 0) / 1;
+    const long vectors = (N + 3) / 4, panels = vectors;
     const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
 
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
@@ -219,7 +219,7 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha
                     next += k0 + depth < K ? (k0 + depth) * ldb : (vector[together] - vector[0])
                             * 4;
                     __global const float2 *restrict a = A + k0;
-                    const long r0 = min(row + 0, M - 1) * lda;
+                    const long r0 = min(row, M - 1) * lda;
                     const long r1 = min(row + 1, M - 1) * lda;
                     if (width == 1) {
                         // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
@@ -233,7 +233,7 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha
                         long k = 0;
                         for (; k < depth; k++) {
                             {
-                                ask_for(next + 0);
+                                ask_for(next);
                                 next += ldb;
                                 const float4 b0 = vload4(0, b);
                                 const float4 b1 = vload4(1, b);

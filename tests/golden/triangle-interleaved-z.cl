@@ -41,26 +41,20 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
     from += first * ld + col;
     // All of the tile is there.
     if (lines >= 32 && cols >= 8) {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 128; i += 128) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 32; n += 16) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x, 8) + x % 1 * 16;
-                copy_element(to + where, from + n * ld + i, true);
-            }
+        for (uint n = 0; n < 32; n += 16) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x, 8);
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 128; i += 128) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 32; n += 16) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x, 8) + x % 1 * 16;
-                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
-            }
+        for (uint n = 0; n < 32; n += 16) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x, 8);
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }
@@ -74,26 +68,20 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines, i
     from += first * ld + col;
     // All of the tile is there.
     if (lines >= 8 && cols >= 32) {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 128; i += 128) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 8; n += 4) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x, 8) + x % 1 * 16;
-                copy_element(to + where, from + n * ld + i, true);
-            }
+        for (uint n = 0; n < 8; n += 4) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x, 8);
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
+        const uint x = col;
 #pragma unroll
-        for (uint i = 0; i < 128; i += 128) {
-            const uint x = col + i;
-#pragma unroll
-            for (uint n = 0; n < 8; n += 4) {
-                const uint line = first + n;
-                const uint where = swizzled(line, x, 8) + x % 1 * 16;
-                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
-            }
+        for (uint n = 0; n < 8; n += 4) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x, 8);
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }
@@ -273,11 +261,9 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
             const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
             double2 a0[1][4];
             #pragma unroll
-            for (int i = 0; i < 1; i++)
-            #pragma unroll
-                for (int e = 0; e < 4; e++)
-                    a0[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
-                            + (a_first ^ e / 2 * 16));
+            for (int e = 0; e < 4; e++)
+                a0[0][e] = *(__local const double2 *) (a_tile + e % 2 * 1024
+                        + (a_first ^ e / 2 * 16));
             #pragma unroll
             for (int j = 0; j < 2; j++) {
                 const int next = j;
@@ -292,15 +278,12 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
                     b_im[e] = as_double(as_ulong(b0[e].y) ^ flip);
                     b_minus[e] = -b_im[e];
                 }
-                #pragma unroll
-                for (int i = 0; i < 1; i++) {
-                    const double a_re[4] = { a0[i][0].x, a0[i][1].x, a0[i][2].x, a0[i][3].x };
-                    const double a_im[4] = { a0[i][0].y, a0[i][1].y, a0[i][2].y, a0[i][3].y };
-                    multiply_blocks(re[i][j], a_re, b_re);
-                    multiply_blocks(im[i][j], a_re, b_im);
-                    multiply_blocks(re[i][j], a_im, b_minus);
-                    multiply_blocks(im[i][j], a_im, b_re);
-                }
+                const double a_re[4] = { a0[0][0].x, a0[0][1].x, a0[0][2].x, a0[0][3].x };
+                const double a_im[4] = { a0[0][0].y, a0[0][1].y, a0[0][2].y, a0[0][3].y };
+                multiply_blocks(re[0][j], a_re, b_re);
+                multiply_blocks(im[0][j], a_re, b_im);
+                multiply_blocks(re[0][j], a_im, b_minus);
+                multiply_blocks(im[0][j], a_im, b_re);
             }
         }
 #pragma unroll

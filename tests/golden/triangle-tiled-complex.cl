@@ -215,8 +215,7 @@ void kiln_zgemmt_tiled_add(int M, int N, double alpha, double alpha_imag, double
     barrier(CLK_LOCAL_MEM_FENCE);
     if (way > 0)
         return;
-    for (int i = 1; i < 2; i++)
-        sum += sums[i][adder];
+    sum += sums[1][adder];
     const int2 stored = stored_columns(row, N, triangle);
     if (col >= stored.x && col < stored.y)
         put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + c_offset + row * ldc + col);

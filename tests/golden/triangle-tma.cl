@@ -441,9 +441,7 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
                 // Transposes the tiles of place p, as soon as they are there, and says so. Of up to
                 // 64 rows (columns) at a time each work-item has 4, with 4 values of k.
                 mbarrier_wait(fulls + 8 * p, transpose_phase);
-                #pragma unroll 1
-                for (int x = 0; x < 1; x++)
-                    transpose_block(a_tiles + p * 8192 + x * 8192, 64, item - 256);
+                transpose_block(a_tiles + p * 8192, 64, item - 256);
                 #pragma unroll 1
                 for (int x = 0; x < 2; x++)
                     transpose_block(b_tiles + p * 16384 + x * 8192, 64, item - 256);
@@ -500,7 +498,7 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
     const int first_m = tile_m * 64, first_n = tile_n * 128;
     {
         const uint lane_m = lane / 4, lane_n = lane % 4;
-        const uint warp_m = warp % 1 * 64, warp_n = warp * 16;
+        const uint warp_m = 0, warp_n = warp * 16;
         // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32
         // values of k.
         const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
@@ -534,11 +532,10 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
                                 + m / 8 * 8192 + m % 8 * 32);
                         as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;
                     }
-            #pragma unroll
-                    for (int n = 0; n < 4; n += 4) {
+                    {
                         const float4 x = *(__local const float4 *) (b_tile + k * 256
-                                + (b_from ^ n % 8 * 16) + n / 8 * 128);
-                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
+                                + b_from);
+                        bs[0] = x.s0, bs[1] = x.s1, bs[2] = x.s2, bs[3] = x.s3;
                     }
             #pragma unroll
                     for (int n = 0; n < 4; n++)
@@ -562,19 +559,16 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
             const long2 stored = stored_columns(row, N, triangle);
             __global float *out = C + row * ldc;
-        #pragma unroll
-            for (int n = 0; n < 4; n += 4) {
-                const long block = first_n + warp_n + n * 4;
-                if (is_aligned && block + 15 < N) {
-                    if (row < M)
-                        put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
-                                out + block + lane_n * 4, alpha, beta);
-                    continue;
-                }
+            const long block = first_n + warp_n;
+            if (is_aligned && block + 15 < N) {
+                if (row < M)
+                    put_four((float4) (c[m][0], c[m][1], c[m][2], c[m][3]),
+                            out + block + lane_n * 4, alpha, beta);
+            } else {
                 // Where rows of C begin anywhere: the four work-items of a row store four columns
                 // at once.
-                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
-                        as_uint(c[m][n + 3]) };
+                uint x[4] = { as_uint(c[m][0]), as_uint(c[m][1]), as_uint(c[m][2]),
+                        as_uint(c[m][3]) };
                 transpose_four(x, lane_n, 1);
                 if (row < M)
         #pragma unroll
