@@ -48,11 +48,13 @@ ADDED = {
         ("static ${R} load(__global const ${T} *p)\n{\n",
          "@if BRAIN\n    return as_float((uint) *p << 16);\n@else\n"),
         ("    return $if(HALF;vload_half(0, p);*p);\n", "@end\n"),
-        ("    vstore_half(x, 0, p);\n",
-         """@elif BRAIN
+        ("static void store(${R} x, __global ${T} *p)\n{\n",
+         """@if BRAIN
     const uint bits = as_uint(x);
     *p = (ushort) (isnan(x) ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+@else
 """),
+        ("    $if(HALF;vstore_half(x, 0, p);*p = x);\n", "@end\n"),
         ("static ${RV} load_vector(__global const ${T} *p)\n{\n",
          "@if BRAIN\n    return as_${RV}(convert_uint${VEC}(vload${VEC}(0, p)) << 16);\n@else\n"),
         ("    return vload$if(HALF;_half)${VEC}(0, p);\n", "@end\n"),
