@@ -1,46 +1,46 @@
-/* claim.c: the workspace that a call holds while it enqueues, and the turn of its queue.
+/* claim.c: the workspace that a call holds while it enqueues, and its hold on the queue.
  *
- * A call with a workspace, whoever owns it, has the queue's turn from its first stage to its last.
+ * A call with a workspace, whoever owns it, holds the queue from its first stage to its last.
  */
 #include "launch.h"
 
-/* If the last call with the space failed, the space forgets its event and memory: a command that
+/* If the last call with the workspace failed, its event and memory are dropped: a command that
  * waits for a failed event fails too. */
-static void leave_failed_user(struct kiln_space *space)
+static void leave_failed_user(struct kiln_queue_workspace *kept)
 {
     cl_int execution = CL_COMPLETE;
-    if (space->last != NULL &&
-            clGetEventInfo(space->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof execution,
+    if (kept->last != NULL &&
+            clGetEventInfo(kept->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof execution,
                     &execution, NULL) == CL_SUCCESS &&
             execution < 0) {
-        clReleaseEvent(space->last);
-        space->last = NULL;
-        kiln_space_empty(space);
+        clReleaseEvent(kept->last);
+        kept->last = NULL;
+        kiln_queue_workspace_empty(kept);
     }
 }
 
 /* From here to the end of the call, no stage of another call comes between those of this one. */
-static void take_turn(struct launch *launch)
+static void hold_queue(struct launch *launch)
 {
-    if (!launch->has_turn) {
-        kiln_turn_take(launch->context, launch->request->queue, &launch->turn);
-        launch->has_turn = true;
+    if (!launch->holds_queue) {
+        kiln_queue_lock(launch->context, launch->request->queue, &launch->queue);
+        launch->holds_queue = true;
     }
 }
 
 enum kiln_status kiln_claim_own(struct launch *launch, size_t bytes, cl_mem *workspace)
 {
-    take_turn(launch);
-    if (launch->space == NULL) {
-        enum kiln_status status = kiln_space_acquire(launch->context, launch->request->queue,
-                &launch->space, &launch->evicted);
+    hold_queue(launch);
+    if (launch->kept == NULL) {
+        enum kiln_status status = kiln_queue_workspace_acquire(launch->context,
+                launch->request->queue, &launch->kept, &launch->evicted);
         if (status != KILN_SUCCESS) {
             return status;
         }
-        leave_failed_user(launch->space);
+        leave_failed_user(launch->kept);
     }
-    enum kiln_status status = kiln_space_reserve(launch->context, launch->space, bytes);
-    *workspace = launch->space->buffer;
+    enum kiln_status status = kiln_queue_workspace_reserve(launch->context, launch->kept, bytes);
+    *workspace = launch->kept->buffer;
     return status;
 }
 
@@ -56,7 +56,7 @@ enum kiln_status kiln_claim_workspace(struct launch *launch, const struct kiln_p
     if (problem->workspace == NULL) {
         return kiln_claim_own(launch, plan->workspace_bytes, workspace);
     }
-    take_turn(launch);
+    hold_queue(launch);
     *workspace = problem->workspace;
     return plan->workspace_bytes <= problem->workspace_bytes
                  ? KILN_SUCCESS
@@ -67,35 +67,35 @@ enum kiln_status kiln_claim_workspace(struct launch *launch, const struct kiln_p
  * find so every time, so the next call that needs a workspace gets a new one. */
 void kiln_claim_give_up(struct launch *launch, enum kiln_status status)
 {
-    if (launch->space != NULL && kiln_is_passing(status)) {
-        kiln_space_empty(launch->space);
+    if (launch->kept != NULL && kiln_is_passing(status)) {
+        kiln_queue_workspace_empty(launch->kept);
     }
 }
 
 /* What was enqueued goes on using the workspace even when the call failed. Where no event tells
  * when it ends, the next call gets new memory. */
-static void leave_space(struct launch *launch)
+static void leave_workspace(struct launch *launch)
 {
-    struct kiln_space *space = launch->space;
+    struct kiln_queue_workspace *kept = launch->kept;
     if (launch->request->queue_facts.out_of_order && launch->follows) {
-        if (space->last != NULL) {
-            clReleaseEvent(space->last);
+        if (kept->last != NULL) {
+            clReleaseEvent(kept->last);
         }
-        space->last = clRetainEvent(launch->last) == CL_SUCCESS ? launch->last : NULL;
-        if (space->last == NULL) {
-            kiln_space_empty(space);
+        kept->last = clRetainEvent(launch->last) == CL_SUCCESS ? launch->last : NULL;
+        if (kept->last == NULL) {
+            kiln_queue_workspace_empty(kept);
         }
     }
-    kiln_space_release(launch->context, space);
+    kiln_queue_workspace_release(launch->context, kept);
 }
 
 void kiln_claim_leave(struct launch *launch)
 {
-    if (launch->space != NULL) {
-        leave_space(launch);
+    if (launch->kept != NULL) {
+        leave_workspace(launch);
     }
-    if (launch->has_turn) {
-        kiln_turn_give(launch->context, &launch->turn);
+    if (launch->holds_queue) {
+        kiln_queue_unlock(launch->context, &launch->queue);
     }
-    kiln_spaces_free(launch->evicted);
+    kiln_workspaces_free(launch->evicted);
 }

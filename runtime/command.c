@@ -13,7 +13,7 @@
 cl_int kiln_command_begin(const struct launch *launch, struct kiln_waits *waits)
 {
     const struct kiln_request *request = launch->request;
-    cl_event last_user = launch->space != NULL && !launch->follows ? launch->space->last : NULL;
+    cl_event last_user = launch->kept != NULL && !launch->follows ? launch->kept->last : NULL;
     cl_uint num_listed = launch->started ? 0 : request->num_wait;
     cl_event *events = waits->own;
     waits->allocated = NULL;
@@ -73,7 +73,7 @@ cl_int kiln_command_end(struct launch *launch, const struct kiln_waits *waits, c
     free(waits->allocated);
     if (error == CL_SUCCESS) {
         launch->started = true;
-        launch->follows = launch->space != NULL;
+        launch->follows = launch->kept != NULL;
         if (event != NULL) {
             error = note_event(launch, event);
         }

@@ -280,13 +280,13 @@ static enum kiln_status context_init(struct kiln_context *context, cl_context op
     if (context->recent == NULL) {
         return KILN_OUT_OF_MEMORY;
     }
-    if (pthread_mutex_init(&context->spaces_lock, NULL) != 0) {
+    if (pthread_mutex_init(&context->workspaces_lock, NULL) != 0) {
         return KILN_OUT_OF_MEMORY;
     }
-    context->has_spaces_lock = true;
-    context->has_turns_lock = pthread_mutex_init(&context->turns_lock, NULL) == 0;
-    context->has_turns_change = pthread_cond_init(&context->turns_change, NULL) == 0;
-    if (!context->has_turns_lock || !context->has_turns_change) {
+    context->has_workspaces_lock = true;
+    context->has_queues_lock = pthread_mutex_init(&context->queues_lock, NULL) == 0;
+    context->has_queues_change = pthread_cond_init(&context->queues_change, NULL) == 0;
+    if (!context->has_queues_lock || !context->has_queues_change) {
         return KILN_OUT_OF_MEMORY;
     }
     enum kiln_status status = retain_handles(context, opencl_context, device);
@@ -350,7 +350,7 @@ void kiln_context_destroy(struct kiln_context **context)
     struct kiln_context *old = *context;
     *context = NULL;
     kiln_images_free(old->images);
-    kiln_spaces_free(old->spaces);
+    kiln_workspaces_free(old->workspaces);
     for (unsigned i = 0; i < old->num_links; i++) {
         link_free(&old->links[i]);
     }
@@ -362,14 +362,14 @@ void kiln_context_destroy(struct kiln_context **context)
     if (old->context != NULL) {
         clReleaseContext(old->context);
     }
-    if (old->has_turns_lock) {
-        pthread_mutex_destroy(&old->turns_lock);
+    if (old->has_queues_lock) {
+        pthread_mutex_destroy(&old->queues_lock);
     }
-    if (old->has_turns_change) {
-        pthread_cond_destroy(&old->turns_change);
+    if (old->has_queues_change) {
+        pthread_cond_destroy(&old->queues_change);
     }
-    if (old->has_spaces_lock) {
-        pthread_mutex_destroy(&old->spaces_lock);
+    if (old->has_workspaces_lock) {
+        pthread_mutex_destroy(&old->workspaces_lock);
     }
     free(old);
 }

@@ -67,8 +67,8 @@ static bool bound_recipe(const struct kiln_context *context, const struct kiln_p
 {
     const unsigned link = problem->bound_link;
     const uint32_t recipe = problem->bound_recipe;
-    const bool is_first = walk->turn < context->num_links;
-    walk->turn = context->num_links;
+    const bool is_first = walk->place < context->num_links;
+    walk->place = context->num_links;
     return is_first &&
            kiln_recipe_takes(&context->links[link].bundle->recipes[recipe], &problem->product) &&
            choose(context, problem, link, recipe, choice);
@@ -110,27 +110,27 @@ static bool one_goes_ahead(const struct kiln_context *context, const struct kiln
     return product->precision == KILN_EMULATED && context->emulating_link > 0;
 }
 
-/* Which link has the turn: the one that goes ahead, then all in their order. */
-static unsigned link_in_turn(const struct kiln_context *context, const struct kiln_product *product,
-        unsigned turn)
+/* The link at a place of the order: the one that goes ahead, then all as they are linked. */
+static unsigned link_at(const struct kiln_context *context, const struct kiln_product *product,
+        unsigned place)
 {
     if (!one_goes_ahead(context, product)) {
-        return turn;
+        return place;
     }
-    return turn == 0 ? context->emulating_link : turn - 1;
+    return place == 0 ? context->emulating_link : place - 1;
 }
 
-/* Whether none of the bundles before this turn has recipes for the product. */
+/* Whether none of the bundles before this place has recipes for the product. */
 static bool is_first_to_rank(const struct kiln_context *context, const struct kiln_product *product,
-        unsigned turn)
+        unsigned place)
 {
     struct kiln_rank ranks[KILN_RANKED];
     unsigned before = 0;
-    while (before < turn &&
-            rank(context, link_in_turn(context, product, before), product, NULL, ranks) == 0) {
+    while (before < place &&
+            rank(context, link_at(context, product, before), product, NULL, ranks) == 0) {
         before++;
     }
-    return before == turn;
+    return before == place;
 }
 
 /* Gives the first recipes of a bundle in order: those remembered for such a shape, or else it ranks
@@ -149,7 +149,7 @@ static void rank_first(const struct kiln_context *context, const struct kiln_pro
         if (context->logs_calls && walk->num > 0 &&
                 !kiln_precision_is_complex(product->precision) &&
                 product->routine == KILN_ROUTINE_MULTIPLY &&
-                is_first_to_rank(context, product, walk->turn)) {
+                is_first_to_rank(context, product, walk->place)) {
             log_shape(context, product);
         }
     }
@@ -184,10 +184,10 @@ static bool next_in_order(const struct kiln_context *context, const struct kiln_
     return true;
 }
 
-/* The beginning of a turn. */
-static struct kiln_walk walk_at(unsigned turn)
+/* The beginning of a link. */
+static struct kiln_walk walk_at(unsigned place)
 {
-    const struct kiln_walk walk = { .turn = turn };
+    const struct kiln_walk walk = { .place = place };
     return walk;
 }
 
@@ -198,14 +198,15 @@ bool kiln_walk_next(const struct kiln_context *context, const struct kiln_proble
         return bound_recipe(context, problem, walk, choice);
     }
     const bool is_ahead = one_goes_ahead(context, &problem->product);
-    const unsigned num_turns = context->num_links + is_ahead;
-    for (; walk->turn < num_turns; *walk = walk_at(walk->turn + 1)) {
+    const unsigned num_places = context->num_links + is_ahead;
+    for (; walk->place < num_places; *walk = walk_at(walk->place + 1)) {
         uint32_t recipe = 0;
         bool goes_on = true;
-        walk->link = link_in_turn(context, &problem->product, walk->turn);
+        walk->link = link_at(context, &problem->product, walk->place);
         while (goes_on && next_in_order(context, &problem->product, walk, &recipe)) {
             const bool fits = choose(context, problem, walk->link, recipe, choice);
-            goes_on = !fits || !is_ahead || walk->turn > 0 || emulates(context, walk->link, recipe);
+            goes_on = !fits || !is_ahead || walk->place > 0 ||
+                      emulates(context, walk->link, recipe);
             if (fits && goes_on) {
                 return true;
             }

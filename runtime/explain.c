@@ -1,4 +1,4 @@
-/* explain.c: questions about a call, answered by the same search that the call itself makes. */
+/* explain.c: questions about a call, answered by the same choice that the call itself makes. */
 #include "internal.h"
 
 static void add_fact(struct kiln_text *text, const char *key, const char *value)
@@ -272,22 +272,22 @@ static enum kiln_status find_real(struct kiln_context *context, const struct kil
     enum kiln_status status = kiln_complex_split(problem, &parts->own.plan, &parts->real);
     parts->product = parts->real.is_nothing ? NULL : &parts->real;
     return status == KILN_SUCCESS && parts->product != NULL
-                 ? kiln_search_first(context, parts->product, &parts->choice)
+                 ? kiln_attempt_first(context, parts->product, &parts->choice)
                  : status;
 }
 
 static enum kiln_status find_product(struct kiln_context *context,
         const struct kiln_problem *problem, struct parts *parts)
 {
-    struct kiln_search search = { .insists = false };
+    struct kiln_attempts attempts = { .insists = false };
     enum kiln_status status = KILN_SUCCESS;
-    while (kiln_search_next(context, problem, &search, &parts->choice, &status)) {
+    while (kiln_attempt_next(context, problem, &attempts, &parts->choice, &status)) {
         status = status == KILN_SUCCESS ? find_real(context, problem, parts) : status;
         if (status == KILN_SUCCESS) {
             return KILN_SUCCESS;
         }
     }
-    return kiln_search_failure(context, problem, &search);
+    return kiln_attempts_failure(context, problem, &attempts);
 }
 
 static enum kiln_status find_parts(struct kiln_context *context, const struct kiln_problem *problem,
@@ -297,7 +297,7 @@ static enum kiln_status find_parts(struct kiln_context *context, const struct ki
     enum kiln_status status = kiln_mirroring_make(problem, mirroring) ? KILN_SUCCESS
                                                                       : KILN_SIZE_OVERFLOW;
     for (unsigned i = 0; i < mirroring->num && status == KILN_SUCCESS; i++) {
-        status = kiln_search_first(context, &mirroring->mirror[i], &parts->mirror[i]);
+        status = kiln_attempt_first(context, &mirroring->mirror[i], &parts->mirror[i]);
     }
     return status == KILN_SUCCESS ? find_product(context, &mirroring->rest, parts) : status;
 }

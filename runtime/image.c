@@ -62,9 +62,9 @@ void kiln_image_drop(struct launch *launch)
     if (launch->last == NULL) {
         kiln_images_free((struct kiln_image *) image);
     } else if (clSetEventCallback(launch->last, CL_COMPLETE, release_image, image) != CL_SUCCESS) {
-        pthread_mutex_lock(&context->spaces_lock);
+        pthread_mutex_lock(&context->workspaces_lock);
         image->next = context->images;
         context->images = image;
-        pthread_mutex_unlock(&context->spaces_lock);
+        pthread_mutex_unlock(&context->workspaces_lock);
     }
 }

@@ -13,8 +13,9 @@
  * No file calls one that calls it, directly or through others (tests/package/test_order.sh).
  *
  * Locks, always taken in this order and each held by one function alone unless said otherwise:
- * the turn of a queue (held while a call's stages are enqueued), a recipe, a program. The locks on
- * the lists of turns and of workspaces are held for moments, and nothing is called under them.
+ * the hold on a queue (kept while a call's stages are enqueued), a recipe, a program. The locks on
+ * the lists of held queues and of workspaces are taken for moments, and nothing is called under
+ * them.
  */
 #ifndef KILN_INTERNAL_H
 #define KILN_INTERNAL_H
@@ -235,21 +236,21 @@ struct kiln_link {
                                                 context is made */
 };
 
-/* More spaces are kept only while that many calls are under way, each on its own queue. */
-enum { KILN_MAX_SPACES = 8 };
+/* More workspaces are kept only while that many calls are under way, each on its own queue. */
+enum { KILN_MAX_WORKSPACES = 8 };
 
 /* The right of one call to enqueue stages that share a workspace on a queue. The call holds it. */
-struct kiln_turn {
-    struct kiln_turn *next;
+struct kiln_held_queue {
+    struct kiln_held_queue *next;
     cl_command_queue queue;
 };
 
 /* The workspace that a context holds for one queue. */
-struct kiln_space {
-    struct kiln_space *next;           /* used longer ago; guarded by spaces_lock */
-    size_t num_users;                  /* calls that hold it; by spaces_lock */
+struct kiln_queue_workspace {
+    struct kiln_queue_workspace *next; /* used longer ago; guarded by workspaces_lock */
+    size_t num_users;                  /* calls that hold it; by workspaces_lock */
     cl_command_queue queue;            /* retained */
-    cl_mem buffer;                     /* this and the rest: by the queue's turn */
+    cl_mem buffer;                     /* this and the rest: by who holds the queue */
     size_t bytes;
     cl_event last;                     /* out-of-order queues: the last stage that may use it */
 };
@@ -284,15 +285,15 @@ struct kiln_context {
     unsigned num_links;
     struct kiln_link links[KILN_MAX_LINKS];
     struct kiln_recent *recent;        /* KILN_NUM_RECENT places */
-    bool has_turns_lock, has_turns_change;
-    pthread_mutex_t turns_lock;
-    pthread_cond_t turns_change;       /* a turn is over */
-    struct kiln_turn *turns;           /* those that calls have, one a queue */
-    bool has_spaces_lock;
-    pthread_mutex_t spaces_lock;
-    struct kiln_space *spaces;         /* the one used last comes first */
-    struct kiln_image *images;         /* whose last use no event tells; by spaces_lock */
-    size_t num_spaces;
+    bool has_queues_lock, has_queues_change;
+    pthread_mutex_t queues_lock;
+    pthread_cond_t queues_change;      /* a queue is free */
+    struct kiln_held_queue *held_queues; /* those that calls have, one a queue */
+    bool has_workspaces_lock;
+    pthread_mutex_t workspaces_lock;
+    struct kiln_queue_workspace *workspaces; /* the one used last comes first */
+    struct kiln_image *images;         /* whose last use no event tells; by workspaces_lock */
+    size_t num_workspaces;
 };
 
 /* What to say when no recipe is left. */
@@ -409,7 +410,7 @@ struct kiln_choice {
 
 /* Where a walk through the recipes stands; all zero at its beginning. */
 struct kiln_walk {
-    unsigned turn;                     /* place in the order of links (dispatch.c) */
+    unsigned place;                    /* in the order of links (dispatch.c) */
     unsigned link;
     bool has_begun;                    /* the first recipes of the link's bundle are ranked: */
     unsigned num, at;
@@ -512,8 +513,8 @@ KILN_INTERNAL void kiln_kernel_set_free(struct kiln_kernel_set *set);
 
 /* ---- prepare.c: which recipe serves a call ---- */
 
-/* Where the search for a recipe stands; all zero at its beginning. */
-struct kiln_search {
+/* Which recipes were tried for a problem; all zero at its beginning. */
+struct kiln_attempts {
     struct kiln_walk walk;
     enum kiln_status failure;          /* the first of the recipes so far; KILN_SUCCESS: none */
     bool has_put_off;                  /* recipes that were left out, because they are doubtful */
@@ -522,37 +523,39 @@ struct kiln_search {
 
 /* Finds the next recipe that can serve the problem; false when there is none. *status is first the
  * result of the recipe before (KILN_SUCCESS if there is none), and afterwards that of building the
- * kernels of this one: after a passing failure the search may go on. */
-KILN_INTERNAL bool kiln_search_next(struct kiln_context *context,
-        const struct kiln_problem *problem, struct kiln_search *search, struct kiln_choice *choice,
-        enum kiln_status *status);
-/* The status of a search that found nothing that serves. */
-KILN_INTERNAL enum kiln_status kiln_search_failure(const struct kiln_context *context,
-        const struct kiln_problem *problem, const struct kiln_search *search);
+ * kernels of this one: after a passing failure others may be tried. */
+KILN_INTERNAL bool kiln_attempt_next(struct kiln_context *context,
+        const struct kiln_problem *problem, struct kiln_attempts *attempts,
+        struct kiln_choice *choice, enum kiln_status *status);
+/* The status of attempts that found nothing that serves. */
+KILN_INTERNAL enum kiln_status kiln_attempts_failure(const struct kiln_context *context,
+        const struct kiln_problem *problem, const struct kiln_attempts *attempts);
 /* The recipe that serves the problem as things stand. */
-KILN_INTERNAL enum kiln_status kiln_search_first(struct kiln_context *context,
+KILN_INTERNAL enum kiln_status kiln_attempt_first(struct kiln_context *context,
         const struct kiln_problem *problem, struct kiln_choice *choice);
 
 /* ---- workspace.c ---- */
 
-/* Waits until no other call has the queue's turn, and takes it. Calls with a workspace, whoever
+/* Waits until no other call holds the queue, and holds it. Calls with a workspace, whoever
  * owns it, need it while they enqueue, so that their stages do not mix with another call's. */
-KILN_INTERNAL void kiln_turn_take(struct kiln_context *context, cl_command_queue queue,
-        struct kiln_turn *turn);
-KILN_INTERNAL void kiln_turn_give(struct kiln_context *context, struct kiln_turn *turn);
+KILN_INTERNAL void kiln_queue_lock(struct kiln_context *context, cl_command_queue queue,
+        struct kiln_held_queue *held);
+KILN_INTERNAL void kiln_queue_unlock(struct kiln_context *context, struct kiln_held_queue *held);
 
-/* The workspace of a queue, kept until kiln_space_release; the caller has the queue's turn.
- * Workspaces that give way to it are added to `evicted`, to be freed when the turn is over: a
+/* The workspace of a queue, kept until kiln_queue_workspace_release; the caller holds the queue.
+ * Workspaces that give way to it are added to `evicted`, to be freed when it holds it no longer: a
  * driver may wait when a queue is released. */
-KILN_INTERNAL enum kiln_status kiln_space_acquire(struct kiln_context *context,
-        cl_command_queue queue, struct kiln_space **space, struct kiln_space **evicted);
-KILN_INTERNAL enum kiln_status kiln_space_reserve(const struct kiln_context *context,
-        struct kiln_space *space, size_t bytes);
+KILN_INTERNAL enum kiln_status kiln_queue_workspace_acquire(struct kiln_context *context,
+        cl_command_queue queue, struct kiln_queue_workspace **kept,
+        struct kiln_queue_workspace **evicted);
+KILN_INTERNAL enum kiln_status kiln_queue_workspace_reserve(const struct kiln_context *context,
+        struct kiln_queue_workspace *kept, size_t bytes);
 /* Lets go of the memory: what is enqueued keeps it, the next call gets new. */
-KILN_INTERNAL void kiln_space_empty(struct kiln_space *space);
-KILN_INTERNAL void kiln_space_release(struct kiln_context *context, struct kiln_space *space);
+KILN_INTERNAL void kiln_queue_workspace_empty(struct kiln_queue_workspace *kept);
+KILN_INTERNAL void kiln_queue_workspace_release(struct kiln_context *context,
+        struct kiln_queue_workspace *kept);
 /* Frees a list of them. What is enqueued keeps their buffers, as OpenCL has it. */
-KILN_INTERNAL void kiln_spaces_free(struct kiln_space *spaces);
+KILN_INTERNAL void kiln_workspaces_free(struct kiln_queue_workspace *spaces);
 
 /* ---- image.c ---- */
 

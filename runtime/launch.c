@@ -205,10 +205,10 @@ static enum kiln_status launch_one(struct launch *launch, const struct kiln_choi
 static enum kiln_status launch_first_that_works(struct launch *launch,
         const struct kiln_problem *problem, struct complex *complex)
 {
-    struct kiln_search search = { .insists = false };
+    struct kiln_attempts attempts = { .insists = false };
     struct kiln_choice choice;
     enum kiln_status status = KILN_SUCCESS;
-    while (kiln_search_next(launch->context, problem, &search, &choice, &status)) {
+    while (kiln_attempt_next(launch->context, problem, &attempts, &choice, &status)) {
         if (status == KILN_SUCCESS) {
             status = launch_one(launch, &choice, complex);
         }
@@ -219,15 +219,15 @@ static enum kiln_status launch_first_that_works(struct launch *launch,
                             status == KILN_PACK_BUFFER_TOO_SMALL;
         bool leaves_nobody = status == kiln_nothing_serves(launch->context) && problem->bound == 0;
         bool go_on = is_about_recipe(status) || leaves_nobody ||
-                     (is_too_small && (search.failure != KILN_SUCCESS || launch->shares_room));
+                     (is_too_small && (attempts.failure != KILN_SUCCESS || launch->shares_room));
         bool is_spoilt = launch->touched && (problem->beta != 0 || problem->beta_imag != 0);
         if (!go_on || is_spoilt) {
-            return search.failure != KILN_SUCCESS ? search.failure : status;
+            return attempts.failure != KILN_SUCCESS ? attempts.failure : status;
         }
         kiln_log(launch->context, choice.plan.recipe->name,
                 " passed over: ", kiln_status_string(status), NULL);
     }
-    return kiln_search_failure(launch->context, problem, &search);
+    return kiln_attempts_failure(launch->context, problem, &attempts);
 }
 
 static enum kiln_status launch_problem(struct launch *launch, const struct kiln_problem *problem)

@@ -15,11 +15,11 @@ struct launch {
     struct kiln_context *context;
     const struct kiln_problem *problem;
     const struct kiln_request *request;
-    bool has_turn;                     /* since a recipe needed a workspace: */
-    struct kiln_turn turn;
-    struct kiln_space *space;          /* kept; NULL until a recipe needs the context's */
-    bool follows;                      /* the last user of the space has been waited for */
-    struct kiln_space *evicted;        /* by the space; to be freed in the end */
+    bool holds_queue;                  /* since a recipe needed a workspace: */
+    struct kiln_held_queue queue;
+    struct kiln_queue_workspace *kept; /* the context's; NULL until a recipe needs it */
+    bool follows;                      /* the last user of the workspace has been waited for */
+    struct kiln_queue_workspace *evicted;    /* by that one; to be freed in the end */
     struct kiln_image *image;          /* of the workspace; NULL unless the recipe reads one */
     cl_event last;                     /* of the stage before; NULL where the queue keeps order */
     bool started;                      /* a stage is enqueued: the wait list has been waited for */
@@ -56,7 +56,7 @@ KILN_INTERNAL void kiln_command_drop_events(struct launch *launch);
 KILN_INTERNAL enum kiln_status kiln_command_none(const struct kiln_context *context,
         const struct kiln_request *request);
 
-/* ---- claim.c: the queue's turn and the workspace that a call holds ---- */
+/* ---- claim.c: the queue and the workspace that a call holds ---- */
 
 /* The workspace that the context holds for the queue. */
 KILN_INTERNAL enum kiln_status kiln_claim_own(struct launch *launch, size_t bytes,

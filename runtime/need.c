@@ -29,11 +29,11 @@ static enum kiln_status workspace_of(struct kiln_context *context,
 static enum kiln_status most_workspace(struct kiln_context *context,
         const struct kiln_problem *problem, size_t *bytes)
 {
-    struct kiln_search search = { .insists = false };
+    struct kiln_attempts attempts = { .insists = false };
     struct kiln_choice choice;
     enum kiln_status status = KILN_SUCCESS;
     *bytes = 0;
-    while (kiln_search_next(context, problem, &search, &choice, &status)) {
+    while (kiln_attempt_next(context, problem, &attempts, &choice, &status)) {
         size_t needed = 0;
         const enum kiln_status built = status;
         status = workspace_of(context, problem, &choice, &needed);
@@ -43,7 +43,7 @@ static enum kiln_status most_workspace(struct kiln_context *context,
             return KILN_SUCCESS;
         }
     }
-    return kiln_search_failure(context, problem, &search);
+    return kiln_attempts_failure(context, problem, &attempts);
 }
 
 enum kiln_status kiln_workspace_needed(struct kiln_context *context,

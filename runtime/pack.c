@@ -103,9 +103,9 @@ enum kiln_status kiln_pack_bytes(struct kiln_context *context, const struct kiln
     if (status != KILN_SUCCESS || prepared == KILN_PREPARED_NONE) {
         return status;
     }
-    struct kiln_search search = { .insists = false };
+    struct kiln_attempts attempts = { .insists = false };
     size_t most = 0;
-    while (kiln_search_next(context, &problem, &search, &choice, &status)) {
+    while (kiln_attempt_next(context, &problem, &attempts, &choice, &status)) {
         size_t needed = 0;
         if (!kiln_pack_layout(choice.plan.recipe, &problem.product, prepared, 0, &layout) ||
                 !kiln_add(layout.end, layout.slack, &needed)) {
@@ -117,7 +117,7 @@ enum kiln_status kiln_pack_bytes(struct kiln_context *context, const struct kiln
             return KILN_SUCCESS;
         }
     }
-    return kiln_search_failure(context, &problem, &search);
+    return kiln_attempts_failure(context, &problem, &attempts);
 }
 
 /* What a pack is, once it is enqueued: the operand of the problem, in the form of the choice. */

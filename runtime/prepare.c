@@ -1,27 +1,27 @@
 /* prepare.c: of the recipes that can serve a call, those whose kernels are there.
  *
- * What was refused once is passed over. A passing failure is told, and the search may go on.
+ * What was refused once is passed over. A passing failure is told, and others may be tried.
  */
 #include "internal.h"
 
-/* Is it the recipe's turn? A first search leaves out what is put off, and a second one all else. */
-static bool is_its_turn(struct kiln_link *link, const struct kiln_recipe *recipe,
-        struct kiln_search *search)
+/* Is the recipe tried now? At first those are left out that are put off, then all others are. */
+static bool is_to_be_tried(struct kiln_link *link, const struct kiln_recipe *recipe,
+        struct kiln_attempts *attempts)
 {
-    if (search->insists) {
+    if (attempts->insists) {
         return kiln_program_is_doubtful(link, recipe->program);
     }
     bool put_off = kiln_program_is_put_off(link, recipe->program);
-    search->has_put_off = search->has_put_off || put_off;
+    attempts->has_put_off = attempts->has_put_off || put_off;
     return !put_off;
 }
 
-static bool search_once(struct kiln_context *context, const struct kiln_problem *problem,
-        struct kiln_search *search, struct kiln_choice *choice, enum kiln_status *status)
+static bool attempt_once(struct kiln_context *context, const struct kiln_problem *problem,
+        struct kiln_attempts *attempts, struct kiln_choice *choice, enum kiln_status *status)
 {
-    while (kiln_walk_next(context, problem, &search->walk, choice)) {
+    while (kiln_walk_next(context, problem, &attempts->walk, choice)) {
         struct kiln_link *link = &context->links[choice->link];
-        if (is_its_turn(link, choice->plan.recipe, search)) {
+        if (is_to_be_tried(link, choice->plan.recipe, attempts)) {
             *status = kiln_recipe_prepare(context, link, choice->recipe);
             if (*status != KILN_NO_KERNEL) {
                 return true;
@@ -31,38 +31,38 @@ static bool search_once(struct kiln_context *context, const struct kiln_problem 
     return false;
 }
 
-bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *problem,
-        struct kiln_search *search, struct kiln_choice *choice, enum kiln_status *status)
+bool kiln_attempt_next(struct kiln_context *context, const struct kiln_problem *problem,
+        struct kiln_attempts *attempts, struct kiln_choice *choice, enum kiln_status *status)
 {
-    search->failure = search->failure == KILN_SUCCESS ? *status : search->failure;
-    if (search_once(context, problem, search, choice, status)) {
+    attempts->failure = attempts->failure == KILN_SUCCESS ? *status : attempts->failure;
+    if (attempt_once(context, problem, attempts, choice, status)) {
         return true;
     }
-    if (search->insists || !search->has_put_off) {
+    if (attempts->insists || !attempts->has_put_off) {
         return false;
     }
-    const struct kiln_search insisting = { .failure = search->failure, .insists = true };
-    *search = insisting;
-    return search_once(context, problem, search, choice, status);
+    const struct kiln_attempts insisting = { .failure = attempts->failure, .insists = true };
+    *attempts = insisting;
+    return attempt_once(context, problem, attempts, choice, status);
 }
 
-enum kiln_status kiln_search_failure(const struct kiln_context *context,
-        const struct kiln_problem *problem, const struct kiln_search *search)
+enum kiln_status kiln_attempts_failure(const struct kiln_context *context,
+        const struct kiln_problem *problem, const struct kiln_attempts *attempts)
 {
-    return search->failure != KILN_SUCCESS ? search->failure
-         : problem->bound != 0             ? KILN_PACK_UNSUITABLE
-                                           : kiln_nothing_serves(context);
+    return attempts->failure != KILN_SUCCESS ? attempts->failure
+         : problem->bound != 0               ? KILN_PACK_UNSUITABLE
+                                             : kiln_nothing_serves(context);
 }
 
-enum kiln_status kiln_search_first(struct kiln_context *context, const struct kiln_problem *problem,
-        struct kiln_choice *choice)
+enum kiln_status kiln_attempt_first(struct kiln_context *context,
+        const struct kiln_problem *problem, struct kiln_choice *choice)
 {
-    struct kiln_search search = { .insists = false };
+    struct kiln_attempts attempts = { .insists = false };
     enum kiln_status status = KILN_SUCCESS;
-    while (kiln_search_next(context, problem, &search, choice, &status)) {
+    while (kiln_attempt_next(context, problem, &attempts, choice, &status)) {
         if (status == KILN_SUCCESS) {
             return KILN_SUCCESS;
         }
     }
-    return kiln_search_failure(context, problem, &search);
+    return kiln_attempts_failure(context, problem, &attempts);
 }

@@ -258,9 +258,10 @@ enum kiln_status kiln_self_test(struct kiln_context *context)
     }
     enum kiln_status status = test_all(context, queue);
     context->emulates_only = false;
-    kiln_spaces_free(context->spaces); /* nobody else has the context yet: all are its queue's */
-    context->spaces = NULL;
-    context->num_spaces = 0;
+    kiln_workspaces_free(
+            context->workspaces); /* nobody else has the context yet: all are its queue's */
+    context->workspaces = NULL;
+    context->num_workspaces = 0;
     clReleaseCommandQueue(queue);
     return status;
 }

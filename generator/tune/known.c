@@ -164,7 +164,7 @@ static bool dispatch_bundle(const struct launcher *launcher, const struct kiln_b
                                &context) == KILN_SUCCESS &&
                        kiln_problem_make(context, gemm, KILN_CHECK_SHAPE, &problem) ==
                                KILN_SUCCESS &&
-                       kiln_search_first(context, &problem, &choice) == KILN_SUCCESS;
+                       kiln_attempt_first(context, &problem, &choice) == KILN_SUCCESS;
     if (found)
         snprintf(name, CONFIG_TEXT_BYTES, "%s", choice.plan.recipe->name);
     kiln_context_destroy(&context);

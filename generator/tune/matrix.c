@@ -60,7 +60,7 @@ static bool buffer_elements(const struct matrix *matrix, size_t *elements)
            !__builtin_add_overflow(skipped, matrix->offset + (empty ? 1 : matrix->cols), elements);
 }
 
-bool matrix_plan(struct matrix *matrix, enum kiln_storage storage, size_t rows, size_t cols,
+bool matrix_layout(struct matrix *matrix, enum kiln_storage storage, size_t rows, size_t cols,
         size_t pad, size_t offset)
 {
     size_t elements, bytes;
@@ -78,7 +78,7 @@ bool matrix_plan(struct matrix *matrix, enum kiln_storage storage, size_t rows, 
 bool matrix_init(struct matrix *matrix, enum kiln_storage storage, size_t rows, size_t cols,
         size_t pad, size_t offset)
 {
-    if (!matrix_plan(matrix, storage, rows, cols, pad, offset))
+    if (!matrix_layout(matrix, storage, rows, cols, pad, offset))
         return false;
     matrix->image = malloc(matrix->bytes);
     if (matrix->image)

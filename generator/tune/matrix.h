@@ -33,7 +33,7 @@ void matrix_free(struct matrix *matrix);
 void matrix_poison(struct matrix *matrix);
 
 /* The same without an image, which the caller sets later; false when too large. */
-bool matrix_plan(struct matrix *matrix, enum kiln_storage storage, size_t rows, size_t cols,
+bool matrix_layout(struct matrix *matrix, enum kiln_storage storage, size_t rows, size_t cols,
         size_t pad, size_t offset);
 
 /* Poison for all but the elements. */

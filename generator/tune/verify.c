@@ -25,7 +25,7 @@ static size_t parts_in(const struct verify_case *of)
     return of->problem.precision->parts;
 }
 
-/* `make` is matrix_init or matrix_plan. */
+/* `make` is matrix_init or matrix_layout. */
 static bool operands_init(struct verify_operands *operands, const struct verify_case *of,
         bool (*make)(struct matrix *matrix, enum kiln_storage storage, size_t rows, size_t cols,
                 size_t pad, size_t offset))
@@ -284,7 +284,7 @@ static enum verify_verdict slot_fill(struct verifier *verifier, struct verify_sl
     const int rank = rank_fits(of, EXACT_RANK) ? EXACT_RANK : 1;
     if (!rank_fits(of, rank))
         return say(VERIFY_IMPOSSIBLE, of, "too deep to be verified exactly", message);
-    if (!operands_init(&slot->operands, of, matrix_plan) ||
+    if (!operands_init(&slot->operands, of, matrix_layout) ||
             !exact_init(&slot->factors, of->m, of->n, of->k, rank, (unsigned) parts_in(of)))
         return say(VERIFY_IMPOSSIBLE, of, "out of memory", message);
     slot->of = *of;

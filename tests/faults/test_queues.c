@@ -219,7 +219,7 @@ static unsigned queues_in_turn(void)
         close_queues();
     }
     failures += worker_close(&pool.workers[0]);
-    failures += pool.kiln->num_spaces > KILN_MAX_SPACES;
+    failures += pool.kiln->num_workspaces > KILN_MAX_WORKSPACES;
     if (failures > 0) {
         printf("FAILED: queues in turn\n");
     }

@@ -183,9 +183,9 @@ static void many_queues_keep_few_workspaces(const struct device *device)
         calls[i] = enqueue(device, kiln, queue, i + 1);
         clFlush(queue);
         clReleaseCommandQueue(queue);
-        check(kiln->num_spaces <= KILN_MAX_SPACES, "the workspaces pile up");
+        check(kiln->num_workspaces <= KILN_MAX_WORKSPACES, "the workspaces pile up");
     }
-    check(kiln->num_spaces == KILN_MAX_SPACES, "the recipe uses no workspace");
+    check(kiln->num_workspaces == KILN_MAX_WORKSPACES, "the recipe uses no workspace");
     kiln_context_destroy(&kiln);
     cl_command_queue reader = clCreateCommandQueue(device->cl, device->id, 0, NULL);
     for (int i = 0; i < NUM_QUEUES; i++) {

@@ -242,9 +242,9 @@ static void threads_take_each_others_places(void **state)
     }
     assert_int_equal(stub_num_records(), NUM_THREADS * NUM_NEW_QUEUES * 9);
     run_on_new_queue(f, &gemm);
-    assert_int_equal(f->kiln->num_spaces, KILN_MAX_SPACES);
-    assert_true(stub_live(STUB_QUEUE) <= queues + KILN_MAX_SPACES);
-    assert_true(stub_live(STUB_MEM) <= buffers + KILN_MAX_SPACES);
+    assert_int_equal(f->kiln->num_workspaces, KILN_MAX_WORKSPACES);
+    assert_true(stub_live(STUB_QUEUE) <= queues + KILN_MAX_WORKSPACES);
+    assert_true(stub_live(STUB_MEM) <= buffers + KILN_MAX_WORKSPACES);
     assert_string_equal(stub_last_misuse(), "");
 }
 

@@ -139,13 +139,13 @@ static void released_queues_are_forgotten(void **state)
         clRetainCommandQueue(made[i]);
         run_on(f, &gemm, made[i]);
         clReleaseCommandQueue(made[i]);
-        assert_true(stub_live(STUB_MEM) <= buffers + KILN_MAX_SPACES);
+        assert_true(stub_live(STUB_MEM) <= buffers + KILN_MAX_WORKSPACES);
     }
     for (int i = 0; i < NUM_QUEUES; i++) {
         clReleaseCommandQueue(made[i]);
     }
-    assert_int_equal(stub_live(STUB_QUEUE), queues + KILN_MAX_SPACES);
-    assert_int_equal(f->kiln->num_spaces, KILN_MAX_SPACES);
+    assert_int_equal(stub_live(STUB_QUEUE), queues + KILN_MAX_WORKSPACES);
+    assert_int_equal(f->kiln->num_workspaces, KILN_MAX_WORKSPACES);
 }
 
 /* Between any two calls on the first queue there are at most seven on others. */
@@ -172,16 +172,16 @@ static void warm_calls_evict_nothing(void **state)
 {
     struct fixture *f = *state;
     struct kiln_gemm gemm = packed_gemm(f);
-    cl_command_queue queues[KILN_MAX_SPACES];
-    for (int i = 0; i < 5 * KILN_MAX_SPACES; i++) {
-        if (i < KILN_MAX_SPACES) {
+    cl_command_queue queues[KILN_MAX_WORKSPACES];
+    for (int i = 0; i < 5 * KILN_MAX_WORKSPACES; i++) {
+        if (i < KILN_MAX_WORKSPACES) {
             queues[i] = stub_make_queue(f->cl, f->device, false);
         }
-        run_on(f, &gemm, queues[i % KILN_MAX_SPACES]);
+        run_on(f, &gemm, queues[i % KILN_MAX_WORKSPACES]);
     }
-    assert_int_equal(stub_calls("clCreateBuffer"), KILN_MAX_SPACES);
+    assert_int_equal(stub_calls("clCreateBuffer"), KILN_MAX_WORKSPACES);
     assert_int_equal(stub_calls("clReleaseMemObject"), 0);
-    for (int i = 0; i < KILN_MAX_SPACES; i++) {
+    for (int i = 0; i < KILN_MAX_WORKSPACES; i++) {
         clReleaseCommandQueue(queues[i]);
     }
 }
@@ -192,24 +192,25 @@ static void workspaces_in_use_stay(void **state)
     struct fixture *f = *state;
     struct kiln_gemm gemm = packed_gemm(f);
     cl_command_queue queues[NUM_QUEUES];
-    struct kiln_space *held[NUM_QUEUES], *evicted = NULL;
+    struct kiln_queue_workspace *held[NUM_QUEUES], *evicted = NULL;
     for (size_t i = 0; i < NUM_QUEUES; i++) {
         queues[i] = stub_make_queue(f->cl, f->device, false);
-        assert_int_equal(kiln_space_acquire(f->kiln, queues[i], &held[i], &evicted), KILN_SUCCESS);
-        assert_int_equal(kiln_space_reserve(f->kiln, held[i], 1000), KILN_SUCCESS);
+        assert_int_equal(kiln_queue_workspace_acquire(f->kiln, queues[i], &held[i], &evicted),
+                KILN_SUCCESS);
+        assert_int_equal(kiln_queue_workspace_reserve(f->kiln, held[i], 1000), KILN_SUCCESS);
     }
     run_on(f, &gemm, f->queue);
-    assert_int_equal(f->kiln->num_spaces, NUM_QUEUES + 1);
+    assert_int_equal(f->kiln->num_workspaces, NUM_QUEUES + 1);
     run_on(f, &gemm, f->loose);
-    assert_int_equal(f->kiln->num_spaces, NUM_QUEUES + 1);
+    assert_int_equal(f->kiln->num_workspaces, NUM_QUEUES + 1);
     for (size_t i = 0; i < NUM_QUEUES; i++) {
         assert_int_equal(stub_refs(queues[i]), 2);
         assert_int_equal(stub_refs(held[i]->buffer), 1);
-        kiln_space_release(f->kiln, held[i]);
+        kiln_queue_workspace_release(f->kiln, held[i]);
         clReleaseCommandQueue(queues[i]);
     }
     run_on(f, &gemm, f->queue);
-    assert_int_equal(f->kiln->num_spaces, KILN_MAX_SPACES);
+    assert_int_equal(f->kiln->num_workspaces, KILN_MAX_WORKSPACES);
 }
 
 static void a_workspace_of_the_caller_is_used(void **state)
