@@ -241,7 +241,7 @@ static void test_nothing_to_judge(void **state)
         char message[MATRIX_MESSAGE_BYTES];
         assert_true(exact_init(&factors, m, n, k, EXACT_RANK, 1));
         const struct exact_goal goal = { .factors = &factors, .alpha = 2, .beta = 1 };
-        assert_true(matrix_init(&c, 4, m, n, 1, 2));
+        assert_true(matrix_init(&c, KILN_STORED_FLOAT, m, n, 1, 2));
         exact_fill_c(&c, &factors, 1);
         assert_true(matrix_is_intact(&c, message));
         assert_true(exact_judge(&goal, &c, 1, &wrong));
