@@ -396,12 +396,15 @@ static void take_out(struct tokens *tokens, const struct loop *loop)
 bool drop_loops(struct tokens *tokens)
 {
     bool any = false;
-    for (uint32_t i = tokens->of[0].next; i; i = tokens->of[i].next) {
+    for (uint32_t i = tokens->of[0].next, next; i; i = next) {
+        const uint32_t before = tokens->of[i].prev;
         struct loop loop;
+        next = tokens->of[i].next;
         if (!token_is(tokens, i, "for") || !read_loop(tokens, i, &loop))
             continue;
         drop_pragma(tokens, i);
         take_out(tokens, &loop);
+        next = tokens->of[before].next; /* what stands there now */
         any = true;
     }
     return any;

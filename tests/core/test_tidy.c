@@ -176,6 +176,12 @@ static void loops_of_one_turn(void **state)
         { "    for (int v = 0; v < 1; v++)\n        for (int w = v; w < 1; w++)\n"
           "            f(w);\n",
           "    f(0);\n" },
+        /* Loops in one without a turn go with it. */
+        { "{\n    for (int a = 3; a < 2; a++) {\n        for (int b = 0; b < 1; b++) {\n"
+          "            for (int c = 0; c < 1; c++) {\n            }\n"
+          "            for (int d = 0; d < 1; d++)\n                f();\n        }\n    }\n"
+          "    g();\n}\n",
+          "{\n    g();\n}\n" },
         /* What has the variable's name, and is another. */
         { "    for (int x = 0; x < 1; x++)\n        f(two.x, p->x, \"x\", x); // x\n",
           "    f(two.x, p->x, \"x\", 0); // x\n" },
