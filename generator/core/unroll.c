@@ -229,8 +229,12 @@ static bool is_declaration(const struct tokens *tokens, uint32_t *at)
         return false;
     for (i = of[i].next; token_is(tokens, i, "*") || token_is_qualifier(tokens, i); i = of[i].next)
         continue;
+    if (!token_is_name(tokens, i))
+        return false;
+    while (token_is_name(tokens, of[i].next)) /* a type of several words */
+        i = of[i].next;
     *at = i;
-    return token_is_name(tokens, i);
+    return true;
 }
 
 /* Does a declaration's list, which begins at `at` and ends with a `;`, have a name that the block

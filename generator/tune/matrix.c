@@ -15,6 +15,11 @@ static const uint64_t poison[] = {
 
 /* ---- Bits, of elements of any type that are so wide ---- */
 
+#define STORAGE(constant, bytes, ...) \
+    _Static_assert((bytes) == 2 || (bytes) == 4 || (bytes) == 8, "numbers of other widths");
+#include "precisions.inc"
+#undef STORAGE
+
 static uint64_t bits_at(const unsigned char *at, size_t bytes)
 {
     uint16_t two;

@@ -47,12 +47,17 @@ static void print_prepared(struct text *out, const struct kiln_plan *plan,
             b ? shape->b.ld : plan->packed_ld[KILN_PREPARED_B]);
 }
 
+/* The type of OpenCL's headers for numbers that lie so; NULL: the program does not know them. */
+static const char *const stored_types[KILN_NUM_STORAGES] = {
+    [KILN_STORED_HALF] = "half", [KILN_STORED_FLOAT] = "float", [KILN_STORED_DOUBLE] = "double"
+};
+
 /* Elements and real numbers as the program sees them, by the precision's row. */
 static void print_precision(struct text *out, const struct precision *precision)
 {
     text_add(out, "static const char precision[] = \"%s\";\n", precision->name);
     text_add(out, "typedef cl_%s stored; /* an element in memory, or a part of one */\n",
-            precision->parts > 1 ? precision->real : precision->element);
+            stored_types[precision->storage]);
     text_add(out, "typedef cl_%s real; /* alpha and beta */\n", precision->real);
     text_add(out, "enum { PARTS = %zu, IS_HALF = %d, SIGNIFICAND_BITS = %d };\n", precision->parts,
             precision->storage == KILN_STORED_HALF, precision->significand_bits);
@@ -177,6 +182,11 @@ bool repro_write(const struct config *config, const struct problem *problem, siz
     if (config->family->routine != KILN_ROUTINE_MULTIPLY) {
         snprintf(error, FAMILY_ERROR_BYTES, "%s multiplies nothing that a program could check",
                 config->family->name);
+        return false;
+    }
+    if (!stored_types[problem->precision->storage]) {
+        snprintf(error, FAMILY_ERROR_BYTES, "the program does not know how numbers of %s lie",
+                problem->precision->name);
         return false;
     }
     if (!assembly_init(&assembly, "repro", facts))

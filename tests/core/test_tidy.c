@@ -202,6 +202,9 @@ static void loops_of_one_turn(void **state)
           "                f(v);\n        }\n    else\n        g();\n}\n",
           "{\n    if (a)\n        {\n            if (b)\n"
           "                f(0);\n        }\n    else\n        g();\n}\n" },
+        { "{\n    for (int v = 0; v < 1; v++) {\n        unsigned int w = v;\n        f(w);\n"
+          "    }\n    g(w);\n}\n",
+          "{\n    {\n        unsigned int w = 0;\n        f(w);\n    }\n    g(w);\n}\n" },
         { "{\n    for (int v = 0; v < 1; v++) {\n        struct s w;\n    }\n}\n",
           "{\n    {\n        struct s w;\n    }\n}\n" },
         /* Jumps of loops within. */

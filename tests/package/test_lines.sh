@@ -20,7 +20,8 @@ too_long() {
         grep -vE '^[^:]*\.md:[0-9]+:(\||<!-- results: )' || true
 }
 
-found=$(sources README.md meson.build runtime generator clients scripts tests tuned | too_long)
+found=$(sources README.md ADDING.md meson.build runtime generator clients scripts tests tuned |
+    too_long)
 [ -z "$found" ] || {
     printf '%s\n' "$found"
     echo "FAILED: longer than 100 columns" >&2
