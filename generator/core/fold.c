@@ -240,6 +240,8 @@ static bool fold_first(struct tokens *tokens, uint32_t at)
                         begins_product(tokens, of[at].prev);
     if ((!adds && !scales) || (type > TYPE_INT && first_type(tokens, operand) < type))
         return false;
+    if (is_plus(tokens, operand)) /* a sign, which would join with one before it */
+        return false;
     token_remove_before(tokens, at);
     token_remove_before(tokens, operator);
     drop_parentheses(tokens, operand);

@@ -18,11 +18,11 @@
  * - No line is longer than 100 characters, where blanks allow that; a string is broken into two
  *   behind a comma. Of blank lines one is left.
  *
- * What a template must heed: within an expression there are no remarks and no preprocessor lines,
- * an attribute does not stand before a loop, and sums of floats have no constant 0.
+ * What a template must heed: sums of floats have no constant 0.
  *
- * Loops and constants stay in a text whose brackets do not match, or that defines a macro whose
- * parameters do not all stand in parentheses of their own, or that quotes or joins them. */
+ * Loops and constants stay in a text whose brackets do not match, that has a preprocessor line
+ * within a statement, or that defines a macro whose parameters do not all stand in parentheses of
+ * their own, or that quotes or joins them. */
 char *tidy(char *text);
 
 #endif

@@ -115,6 +115,17 @@ static bool is_code(const struct token *token)
     return token->kind != TOKEN_COMMENT && token->kind != TOKEN_DIRECTIVE;
 }
 
+/* A line of the preprocessor, but for a pragma, may choose what follows. */
+static bool is_choice(const struct token *token)
+{
+    return token->kind == TOKEN_DIRECTIVE && !starts_with(token->text, "#pragma");
+}
+
+static bool ends_statement(const struct token *token)
+{
+    return token->kind == TOKEN_EDGE || (token->kind == TOKEN_MARK && strchr(";{}", *token->text));
+}
+
 /* Links code, and brackets with their matches. */
 static bool link(struct tokens *tokens)
 {
@@ -122,6 +133,8 @@ static bool link(struct tokens *tokens)
     for (uint32_t i = 1; i < tokens->num; i++) {
         struct token *token = &tokens->of[i];
         token->open = open;
+        if (is_choice(token) && !ends_statement(&tokens->of[last]))
+            return false;
         if (!is_code(token))
             continue;
         token->prev = last;
@@ -269,16 +282,28 @@ void tokens_free(struct tokens *tokens)
     *tokens = (struct tokens){ 0 };
 }
 
+static bool ends_its_line(const struct token *token)
+{
+    return token->kind == TOKEN_DIRECTIVE ||
+           (token->kind == TOKEN_COMMENT && starts_with(token->text, "//"));
+}
+
+/* What was between two tokens may be gone with its line end: it is written where one must be. */
 char *tokens_write(const struct tokens *tokens)
 {
     size_t size = 1;
     for (uint32_t i = 0; i < tokens->num; i++)
-        size += (size_t) tokens->of[i].more_lines + tokens->of[i].space_len + tokens->of[i].len;
+        size += (size_t) tokens->of[i].more_lines + tokens->of[i].space_len + tokens->of[i].len + 1;
+    bool ends = false;
     char *text = malloc(size), *out = text;
     for (uint32_t i = 0; text && i < tokens->num; i++) {
         const struct token *token = &tokens->of[i];
         if (token->is_gone)
             continue;
+        if (ends && !token->more_lines && token->kind != TOKEN_EDGE &&
+                !memchr(token->space, '\n', token->space_len))
+            *out++ = '\n';
+        ends = ends_its_line(token);
         memset(out, '\n', token->more_lines);
         out += token->more_lines;
         memcpy(out, token->space, token->space_len);

@@ -35,7 +35,8 @@ struct tokens {
 };
 
 /* False: out of memory, or a text that is not understood: its brackets do not match, or it has a
- * macro that does not keep its parameters in parentheses of their own, quotes or joins them. */
+ * line of the preprocessor within a statement, or a macro that does not keep its parameters in
+ * parentheses of their own, quotes or joins them. */
 bool tokens_read(const char *text, struct tokens *tokens);
 /* A malloc'd text; NULL when out of memory. */
 char *tokens_write(const struct tokens *tokens);

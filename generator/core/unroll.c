@@ -36,7 +36,11 @@ static uint32_t statement_end(const struct tokens *tokens, uint32_t at)
         at = of[at].next;
     }
     for (; at && !token_is(tokens, at, ";"); at = of[at].next) {
-        if (of[at].match && of[at].match < at)
+        /* Behind a macro, a label or an attribute: a block. */
+        const bool is_block = token_is(tokens, at, "{") &&
+                              (token_is(tokens, of[at].prev, ")") ||
+                                      token_is(tokens, of[at].prev, ":"));
+        if (is_block || (of[at].match && of[at].match < at))
             return 0;
         if (of[at].match)
             at = of[at].match;
@@ -181,12 +185,20 @@ static bool is_in_macro(const struct tokens *tokens, const struct token *name)
            token_is_in_macro(tokens, "goto", 4);
 }
 
+/* Does an attribute, or _Pragma, stand before `at`? It would be left to what follows. */
+static bool has_attribute(const struct tokens *tokens, uint32_t at)
+{
+    const uint32_t before = tokens->of[at].prev;
+    return token_is(tokens, before, ")") &&
+           token_is_name(tokens, tokens->of[tokens->of[before].match].prev);
+}
+
 /* Does a loop that can go begin at `at`? */
 static bool read_loop(const struct tokens *tokens, uint32_t at, struct loop *loop)
 {
     const struct token *of = tokens->of;
     *loop = (struct loop){ .begin = at };
-    if (!read_head(tokens, loop) || loop->turns > 1)
+    if (!read_head(tokens, loop) || loop->turns > 1 || has_attribute(tokens, at))
         return false;
     loop->body = of[loop->head].next;
     loop->end = statement_end(tokens, loop->body);
@@ -257,6 +269,15 @@ static bool list_clashes(const struct tokens *tokens, const struct loop *loop, u
     return false;
 }
 
+/* May the statement be a declaration such as `T (*z)[n]`? */
+static bool is_wrapped(const struct tokens *tokens, uint32_t at)
+{
+    const struct token *of = tokens->of;
+    while (token_is_name(tokens, at) || token_is_qualifier(tokens, at))
+        at = of[at].next;
+    return token_is(tokens, at, "(") && token_is(tokens, of[at].next, "*");
+}
+
 /* Must the braces of the body stay? */
 static bool keeps_braces(const struct tokens *tokens, const struct loop *loop)
 {
@@ -274,7 +295,7 @@ static bool keeps_braces(const struct tokens *tokens, const struct loop *loop)
     for (uint32_t i = of[loop->body].next, end; i != loop->end; i = of[end].next) {
         end = statement_end(tokens, i);
         uint32_t list = i;
-        if (!end || token_is_one_of(tokens, i, other) ||
+        if (!end || token_is_one_of(tokens, i, other) || is_wrapped(tokens, i) ||
                 (is_declaration(tokens, &list) && list_clashes(tokens, loop, from, to, list)))
             return true;
     }

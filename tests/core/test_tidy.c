@@ -176,6 +176,22 @@ static void loops_of_one_turn(void **state)
         { "    for (int v = 0; v < 1; v++)\n        for (int w = v; w < 1; w++)\n"
           "            f(w);\n",
           "    f(0);\n" },
+        /* What hides a name, what marks a loop, and what a macro may take as its block. */
+        { "{\n    for (int v = 0; v < 1; v++) {\n        float (*w)[4] = p;\n        f(w, v);\n"
+          "    }\n    g(w);\n}\n",
+          "{\n    {\n        float (*w)[4] = p;\n        f(w, 0);\n    }\n    g(w);\n}\n" },
+        { "__attribute__((x(1)))\nfor (int v = 0; v < 1; v++)\n    f(v);\n",
+          "__attribute__((x(1)))\nfor (int v = 0; v < 1; v++)\n    f(v);\n" },
+        { "for (int v = 1; v < 1; v++)\n    EACH(i) {\n        f();\n    }\ng();\n",
+          "for (int v = 1; v < 1; v++)\n    EACH(i) {\n        f();\n    }\ng();\n" },
+        /* A remark ends with its line. */
+        { "a;\n{ for (int v = 0; v < 1; v++) { f(v); // c\n} }\n",
+          "a;\n{ f(0); // c\n }\n" },
+        { "y = 2 // c\n    * 3;\n", "y = 6 // c\n;\n" },
+        { "y = 0 // c\n    + x;\n", "y = // c\n x;\n" },
+        /* Lines that choose within a statement; signs that would join. */
+        { "y = 2\n#if A\n * 3\n#endif\n;\n", "y = 2\n#if A\n * 3\n#endif\n;\n" },
+        { "y = a -1 * -x;\n", "y = a -1 * -x;\n" },
         /* Loops in one without a turn go with it. */
         { "{\n    for (int a = 3; a < 2; a++) {\n        for (int b = 0; b < 1; b++) {\n"
           "            for (int c = 0; c < 1; c++) {\n            }\n"

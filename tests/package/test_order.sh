@@ -59,8 +59,9 @@ else
 fi
 
 if [ "$what" = generator ]; then
-    if grep -E '^(core|kernels|search|report|literature_[^l ]*)_[^ ]* (kiln_)?tune' \
-        "$scratch/edges" >&2; then
+    # The literature's commands, literature_literature, are the tuner's.
+    if grep -v '^literature_literature ' "$scratch/edges" |
+        grep -E '^(core|kernels|search|report|literature)_[^ ]* (kiln_)?tune' >&2; then
         echo "FAILED: what is pure calls the tuner" >&2
         failures=$((failures + 1))
     fi
