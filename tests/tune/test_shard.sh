@@ -82,7 +82,12 @@ refused "needs a whole journal" tune part1 --replay
 merge "$dir/part1/journal.tsv" "$dir/part2/journal.tsv" --journal "$dir/merged.tsv" ||
     fail "two shards are not merged"
 cp "$dir/merged.tsv" "$dir/before"
-tune whole --journal "$dir/merged.tsv" || fail "no tuning over a merged journal"
+# A slow machine finds nothing that may ship in so short a time: then it goes on for longer.
+for seconds in 12 48 192; do
+    tune whole --journal "$dir/merged.tsv" && break
+    grep -q "nothing may ship" "$dir/log" || fail "no tuning over a merged journal"
+done
+[ -e "$dir/whole/winners.tsv" ] || fail "no tuning over a merged journal"
 cmp -n "$(wc -c <"$dir/before")" "$dir/merged.tsv" "$dir/before" || fail "merged rows were lost"
 rows "$dir/merged.tsv" | tail -n +$(($(rows "$dir/before" | wc -l) + 1)) >"$dir/added"
 cut -f 1 "$dir/added" | sort -u | tr '\n' ' ' >"$dir/kinds"
