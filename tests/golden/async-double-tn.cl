@@ -59,7 +59,7 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines, in
     // All of the tile is there.
     if (lines >= 16 && cols >= 64) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 16; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -67,7 +67,7 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines, in
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 16; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -87,7 +87,7 @@ static void copy_b(uint to, __global const double *from, long ld, uint lines, in
     // All of the tile is there.
     if (lines >= 16 && cols >= 64) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 16; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -95,7 +95,7 @@ static void copy_b(uint to, __global const double *from, long ld, uint lines, in
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 16; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -181,9 +181,9 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
         double c[2][4][4];
         #pragma unroll
         for (int i = 0; i < 2; i++)
-        #pragma unroll
+            #pragma unroll
             for (int j = 0; j < 4; j++)
-        #pragma unroll
+                #pragma unroll
                 for (int e = 0; e < 4; e++)
                     c[i][j][e] = 0;
         // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,
@@ -239,7 +239,7 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
                 }
                 #pragma unroll
                 for (int i = 0; i < 2; i++)
-                #pragma unroll
+                    #pragma unroll
                     for (int j = 0; j < 4; j++)
                         multiply_blocks(c[i][j], as0[i], bs0[j]);
             }
@@ -250,12 +250,12 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
             __local double *c_tile = (__local double *) both_tiles;
             // All have multiplied the last step.
             barrier(CLK_LOCAL_MEM_FENCE);
-        #pragma unroll
+            #pragma unroll
             for (int i = 0; i < 2; i++)
-        #pragma unroll
+                #pragma unroll
                 for (int h = 0; h < 2; h++) {
                     const uint row = warp_m + i * 16 + h + lane_m * 2;
-        #pragma unroll
+                    #pragma unroll
                     for (int j = 0; j < 4; j++) {
                         const uint col = warp_n + j * 8 + lane_k * 2;
                         *(__local double2 *) (c_tile + c_place(row, col)) =
@@ -266,9 +266,9 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
             const int rows = min(M - first_m, 64L);
             const int begin = 0, end = min(N - first_n, 64L);
             __global double *out = C + (first_m + warp) * ldc + first_n + lane;
-        #pragma unroll 4
+            #pragma unroll 4
             for (int m = warp; m < rows; m += 4) {
-        #pragma unroll
+                #pragma unroll
                 for (int n = 0; n < 64; n += 32) {
                     const int col = n + (int) lane;
                     if (col >= begin && col < end)
@@ -281,13 +281,13 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
         // Rows and columns of a block are in the order in which they were read.
         #pragma unroll
         for (int i = 0; i < 2; i++)
-        #pragma unroll
+            #pragma unroll
             for (int h = 0; h < 2; h++) {
                 const long row = first_m + warp_m + i * 16 + h + lane_m * 2;
                 if (row >= M)
                     break;
                 __global double *out = C + row * ldc;
-        #pragma unroll
+                #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     const long col = first_n + warp_n + j * 8 + lane_k * 2;
                     put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,

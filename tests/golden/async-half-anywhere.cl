@@ -52,11 +52,11 @@ static uint4 load_piece(__global const element_bits *from, int num,
     if (end - from >= 16) {
         vstore4(load_anywhere(from), 0, x);
         if (num < 8)
-#pragma unroll
+            #pragma unroll
             for (int i = 0; i < 4; i++)
                 x[i] &= num > 2 * i + 1 ? 0xffffffff : num > 2 * i ? 0xffff : 0;
     } else
-#pragma unroll
+        #pragma unroll
         for (int i = 0; i < 8; i++)
             if (i < num)
                 x[i / 2] |= (uint) from[i] << i % 2 * 16;
@@ -76,7 +76,7 @@ static uint swizzled(uint line, uint x, uint part)
 static void fetch_a(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,
         __global const half *end, uint item)
 {
-#pragma unroll
+    #pragma unroll
     for (int p = 0; p < 4; p++) {
         const int line = (item + p * 128) / 8, x = item % 8 * 8;
         pieces[p] = load_piece((__global const element_bits *) from + line * ld + x,
@@ -86,7 +86,7 @@ static void fetch_a(uint4 pieces[4], __global const half *from, long ld, int lin
 
 static void put_a(__local uchar *tile, const uint4 pieces[4], uint item)
 {
-#pragma unroll
+    #pragma unroll
     for (int p = 0; p < 4; p++) {
         const uint line = (item + p * 128) / 8, x = item % 8;
         *(__local uint4 *) (tile + swizzled(line, x, 8)) = pieces[p];
@@ -99,7 +99,7 @@ static void put_a(__local uchar *tile, const uint4 pieces[4], uint item)
 static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,
         __global const half *end, uint item)
 {
-#pragma unroll
+    #pragma unroll
     for (int p = 0; p < 4; p++) {
         const int line = (item + p * 128) / 8, x = item % 8 * 8;
         pieces[p] = load_piece((__global const element_bits *) from + line * ld + x,
@@ -109,7 +109,7 @@ static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lin
 
 static void put_b(__local uchar *tile, const uint4 pieces[4], uint item)
 {
-#pragma unroll
+    #pragma unroll
     for (int p = 0; p < 4; p++) {
         const uint line = (item + p * 128) / 8, x = item % 8;
         *(__local uint4 *) (tile + swizzled(line, x, 8)) = pieces[p];
@@ -178,9 +178,9 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
         float c[2][4][4];
         #pragma unroll
         for (int i = 0; i < 2; i++)
-        #pragma unroll
+            #pragma unroll
             for (int j = 0; j < 4; j++)
-        #pragma unroll
+                #pragma unroll
                 for (int e = 0; e < 4; e++)
                     c[i][j][e] = 0;
         uint as0[2][4], bs0[2][4];
@@ -210,7 +210,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                 const long left = K - (long) step * 64;
                 const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
                 if (left >= 64)
-                #pragma unroll
+                    #pragma unroll
                     for (int s = 0; s < 4; s++) {
                         // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
                         // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
@@ -228,7 +228,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                         }
                         #pragma unroll
                         for (int i = 0; i < 2; i++)
-                        #pragma unroll
+                            #pragma unroll
                             for (int j = 0; j < 4; j++)
                                 multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
                     }
@@ -250,7 +250,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                         }
                         #pragma unroll
                         for (int i = 0; i < 2; i++)
-                        #pragma unroll
+                            #pragma unroll
                             for (int j = 0; j < 4; j++)
                                 multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
                     }
@@ -261,15 +261,15 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             }
         }
         if (beta != 0) {
-        #pragma unroll
+            #pragma unroll
             for (int i = 0; i < 2; i++)
-        #pragma unroll
+                #pragma unroll
                 for (int h = 0; h < 2; h++) {
                     const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
                     if (row >= M)
                         break;
                     const long begin = 0, end = N;
-        #pragma unroll
+                    #pragma unroll
                     for (int j = 0; j < 4; j++) {
                         const long col = first_n + warp_n + j * 8 + lane_k * 2;
                         __global const half *old = C + row * ldc + col;
@@ -294,11 +294,11 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
         barrier(CLK_LOCAL_MEM_FENCE);
         {
             __local uint *to = c_words + (warp_m + lane_r) * 36 + warp_n / 2 + lane_k;
-        #pragma unroll
+            #pragma unroll
             for (int i = 0; i < 2; i++)
-        #pragma unroll
+                #pragma unroll
                 for (int h = 0; h < 2; h++)
-        #pragma unroll
+                    #pragma unroll
                     for (int j = 0; j < 4; j++)
                         to[(i * 16 + h * 8) * 36 + j * 4] =
                                 pack_halves(factor * c[i][j][2 * h], factor * c[i][j][2 * h + 1]);
@@ -310,7 +310,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             __global uint4 *out = (__global uint4 *) (C + (first_m + first_row) * ldc + first_n)
                     + x;
             __local const uint *from = c_words + first_row * 36 + x * 4;
-        #pragma unroll
+            #pragma unroll
             for (int m = 0; m < 64; m += 16)
                 if (first_row + m < rows)
                     out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 36);
@@ -326,7 +326,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                 const bool is_there = col >= 0 && col + 1 < end;
                 __local const uint *from = c_words + warp * 36 + x;
                 __global ushort *to = out + col;
-        #pragma unroll 4
+                #pragma unroll 4
                 for (int m = warp; m < rows; m += 4) {
                     if (is_there)
                         *(__global uint *) to = within ? from[-1] >> 16 | from[0] << 16 : from[0];

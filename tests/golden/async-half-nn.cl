@@ -64,7 +64,7 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines, int 
     // All of the tile is there.
     if (lines >= 64 && cols >= 64) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
@@ -72,7 +72,7 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines, int 
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
@@ -92,7 +92,7 @@ static void copy_b(uint to, __global const half *from, long ld, uint lines, int 
     // All of the tile is there.
     if (lines >= 64 && cols >= 64) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
@@ -100,7 +100,7 @@ static void copy_b(uint to, __global const half *from, long ld, uint lines, int 
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
@@ -230,9 +230,9 @@ void kiln_hgemm_async_stream(long M, long N, long K,
         float c[2][4][4];
         #pragma unroll
         for (int i = 0; i < 2; i++)
-        #pragma unroll
+            #pragma unroll
             for (int j = 0; j < 4; j++)
-        #pragma unroll
+                #pragma unroll
                 for (int e = 0; e < 4; e++)
                     c[i][j][e] = 0;
         uint as0[2][4], bs0[2][4];
@@ -264,7 +264,7 @@ void kiln_hgemm_async_stream(long M, long N, long K,
             const long left = K - (long) step * 64;
             const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
             if (left >= 64)
-            #pragma unroll
+                #pragma unroll
                 for (int s = 0; s < 4; s++) {
                     // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
                     // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
@@ -281,7 +281,7 @@ void kiln_hgemm_async_stream(long M, long N, long K,
                     }
                     #pragma unroll
                     for (int i = 0; i < 2; i++)
-                    #pragma unroll
+                        #pragma unroll
                         for (int j = 0; j < 4; j++)
                             multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
                 }
@@ -302,7 +302,7 @@ void kiln_hgemm_async_stream(long M, long N, long K,
                     }
                     #pragma unroll
                     for (int i = 0; i < 2; i++)
-                    #pragma unroll
+                        #pragma unroll
                         for (int j = 0; j < 4; j++)
                             multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
                 }
@@ -310,24 +310,24 @@ void kiln_hgemm_async_stream(long M, long N, long K,
         if (num < steps) {
             // Not all of the tile: kept for the stage that adds up.
             __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
-        #pragma unroll
+            #pragma unroll
             for (int i = 0; i < 2; i++)
-        #pragma unroll
+                #pragma unroll
                 for (int j = 0; j < 4; j++)
                     *(__global float4 *) (part + (i * 4 + j) * 512) =
                             (float4) (c[i][j][0], c[i][j][1], c[i][j][2], c[i][j][3]);
             continue;
         }
         if (beta != 0) {
-        #pragma unroll
+            #pragma unroll
             for (int i = 0; i < 2; i++)
-        #pragma unroll
+                #pragma unroll
                 for (int h = 0; h < 2; h++) {
                     const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
                     if (row >= M)
                         break;
                     const long begin = 0, end = N;
-        #pragma unroll
+                    #pragma unroll
                     for (int j = 0; j < 4; j++) {
                         const long col = first_n + warp_n + j * 8 + lane_k * 2;
                         __global const half *old = C + row * ldc + col;
@@ -352,11 +352,11 @@ void kiln_hgemm_async_stream(long M, long N, long K,
         barrier(CLK_LOCAL_MEM_FENCE);
         {
             __local uint *to = c_words + (warp_m + lane_r) * 36 + warp_n / 2 + lane_k;
-        #pragma unroll
+            #pragma unroll
             for (int i = 0; i < 2; i++)
-        #pragma unroll
+                #pragma unroll
                 for (int h = 0; h < 2; h++)
-        #pragma unroll
+                    #pragma unroll
                     for (int j = 0; j < 4; j++)
                         to[(i * 16 + h * 8) * 36 + j * 4] =
                                 pack_halves(factor * c[i][j][2 * h], factor * c[i][j][2 * h + 1]);
@@ -368,7 +368,7 @@ void kiln_hgemm_async_stream(long M, long N, long K,
             __global uint4 *out = (__global uint4 *) (C + (first_m + first_row) * ldc + first_n)
                     + x;
             __local const uint *from = c_words + first_row * 36 + x * 4;
-        #pragma unroll
+            #pragma unroll
             for (int m = 0; m < 64; m += 16)
                 if (first_row + m < rows)
                     out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 36);
@@ -384,7 +384,7 @@ void kiln_hgemm_async_stream(long M, long N, long K,
                 const bool is_there = col >= 0 && col + 1 < end;
                 __local const uint *from = c_words + warp * 36 + x;
                 __global ushort *to = out + col;
-        #pragma unroll 4
+                #pragma unroll 4
                 for (int m = warp; m < rows; m += 4) {
                     if (is_there)
                         *(__global uint *) to = within ? from[-1] >> 16 | from[0] << 16 : from[0];
@@ -469,11 +469,11 @@ void kiln_hgemm_async_add(long M, long N, long K,
             float4 sum = 0;
             for (uint p = 0; p < num; p += 4) {
                 float4 some[4];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     some[q] = p + q >= num ? 0
                             : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
             }
@@ -482,7 +482,7 @@ void kiln_hgemm_async_add(long M, long N, long K,
                 float4 all;
                 sum_t each[4];
             } sums_of = { sum };
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 4; u += 2) {
                 const uint e = first + u;
                 const uint warp = item / 32, lane = item % 32;
@@ -505,7 +505,7 @@ void kiln_hgemm_async_add(long M, long N, long K,
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             float4 part[9];
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++) {
                 const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
                 part[u] = 0;
@@ -513,7 +513,7 @@ void kiln_hgemm_async_add(long M, long N, long K,
                     part[u] = *(__global const float4 *) (parts + piece * 4096
                             + at * 128 + adder % 32 * 4);
             }
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++)
                 sum += part[u];
         }
@@ -521,7 +521,7 @@ void kiln_hgemm_async_add(long M, long N, long K,
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 128) {
             sum_t all = 0;
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += sums[u][adder];
             const uint element = at * 128 + adder;

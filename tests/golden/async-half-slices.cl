@@ -58,7 +58,7 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines, int 
     // All of the tile is there.
     if (lines >= 64 && cols >= 64) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
@@ -66,7 +66,7 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines, int 
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
@@ -86,7 +86,7 @@ static void copy_b(uint to, __global const half *from, long ld, uint lines, int 
     // All of the tile is there.
     if (lines >= 64 && cols >= 64) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
@@ -94,7 +94,7 @@ static void copy_b(uint to, __global const half *from, long ld, uint lines, int 
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
@@ -197,9 +197,9 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
         float c[2][4][4];
         #pragma unroll
         for (int i = 0; i < 2; i++)
-        #pragma unroll
+            #pragma unroll
             for (int j = 0; j < 4; j++)
-        #pragma unroll
+                #pragma unroll
                 for (int e = 0; e < 4; e++)
                     c[i][j][e] = 0;
         // Of each step this warp has one part of 2.
@@ -230,7 +230,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
             const int from = slice * 2;
             if (left >= 64)
-            #pragma unroll
+                #pragma unroll
                 for (int s = from; s < from + 2; s++) {
                     // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
                     // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
@@ -247,7 +247,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                     }
                     #pragma unroll
                     for (int i = 0; i < 2; i++)
-                    #pragma unroll
+                        #pragma unroll
                         for (int j = 0; j < 4; j++)
                             multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
                 }
@@ -268,7 +268,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                     }
                     #pragma unroll
                     for (int i = 0; i < 2; i++)
-                    #pragma unroll
+                        #pragma unroll
                         for (int j = 0; j < 4; j++)
                             multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
                 }
@@ -278,34 +278,34 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
         __local float *sums = (__local float *) a_tiles + item % 128;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (slice > 0)
-        #pragma unroll
+            #pragma unroll
             for (int i = 0; i < 2; i++)
-        #pragma unroll
+                #pragma unroll
                 for (int j = 0; j < 4; j++)
-        #pragma unroll
+                    #pragma unroll
                     for (int e = 0; e < 4; e++)
                         sums[((slice - 1) * 32 + (i * 4 + j) * 4 + e) * 128] =
                                 c[i][j][e];
         barrier(CLK_LOCAL_MEM_FENCE);
         if (slice > 0)
             return;
-        #pragma unroll
+            #pragma unroll
         for (int i = 0; i < 2; i++)
-        #pragma unroll
+                #pragma unroll
             for (int j = 0; j < 4; j++)
-        #pragma unroll
+                    #pragma unroll
                 for (int e = 0; e < 4; e++)
                     c[i][j][e] += sums[((i * 4 + j) * 4 + e) * 128];
         // Rows and columns of a block are in the order in which they were read.
         #pragma unroll
         for (int i = 0; i < 2; i++)
-        #pragma unroll
+            #pragma unroll
             for (int h = 0; h < 2; h++) {
                 const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
                 if (row >= M)
                     break;
                 __global half *out = C + row * ldc;
-        #pragma unroll
+                #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     const long col = first_n + warp_n + j * 8 + lane_k * 2;
                     put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,

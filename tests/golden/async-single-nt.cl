@@ -51,10 +51,10 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines, int
     to += col * 256 + first % 4 * 4;
     // All of the tile is there.
     if (lines >= 64 && cols >= 32) {
-#pragma unroll
+        #pragma unroll
         for (uint i = 0; i < 4; i += 1) {
             const uint x = col + i;
-#pragma unroll
+            #pragma unroll
             for (uint n = 0; n < 64; n += 16) {
                 const uint line = first + n;
                 const uint where = n / 64 * 8192 + i * 256
@@ -63,10 +63,10 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines, int
             }
         }
     } else {
-#pragma unroll
+        #pragma unroll
         for (uint i = 0; i < 4; i += 1) {
             const uint x = col + i;
-#pragma unroll
+            #pragma unroll
             for (uint n = 0; n < 64; n += 16) {
                 const uint line = first + n;
                 const uint where = n / 64 * 8192 + i * 256
@@ -87,10 +87,10 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines, int
     to += col * 256 + first % 4 * 4;
     // All of the tile is there.
     if (lines >= 64 && cols >= 32) {
-#pragma unroll
+        #pragma unroll
         for (uint i = 0; i < 4; i += 1) {
             const uint x = col + i;
-#pragma unroll
+            #pragma unroll
             for (uint n = 0; n < 64; n += 16) {
                 const uint line = first + n;
                 const uint where = n / 64 * 8192 + i * 256
@@ -99,10 +99,10 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines, int
             }
         }
     } else {
-#pragma unroll
+        #pragma unroll
         for (uint i = 0; i < 4; i += 1) {
             const uint x = col + i;
-#pragma unroll
+            #pragma unroll
             for (uint n = 0; n < 64; n += 16) {
                 const uint line = first + n;
                 const uint where = n / 64 * 8192 + i * 256
@@ -131,13 +131,13 @@ static uint exchange(uint x, uint distance)
 // x[i] of work-item j of four, which are so far apart, becomes x[j] of work-item i.
 static void transpose_four(uint x[4], uint j, uint apart)
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 4; i += 2) {
         const uint other = exchange(j & 1 ? x[i] : x[i + 1], apart);
         x[i] = j & 1 ? other : x[i];
         x[i + 1] = j & 1 ? x[i + 1] : other;
     }
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 2; i++) {
         const uint other = exchange(j & 2 ? x[i] : x[i + 2], 2 * apart);
         x[i] = j & 2 ? other : x[i];
@@ -204,7 +204,7 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
         float c[4][8];
         #pragma unroll
         for (int m = 0; m < 4; m++)
-        #pragma unroll
+            #pragma unroll
             for (int n = 0; n < 8; n++)
                 c[m][n] = 0;
         int stage = 0;
@@ -238,22 +238,22 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
                 for (int q = 0; q < 8; q++) {
                     const uint a_from = a_chunk ^ q * 16;
                     const uint b_from = b_chunk ^ q * 16;
-                #pragma unroll
+                    #pragma unroll
                     for (int k = 4 * q; k < 4 * q + 4; k++) {
                         float as[4], bs[8];
                         {
                             const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from);
                             as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
                         }
-                #pragma unroll
+                        #pragma unroll
                         for (int n = 0; n < 8; n += 4) {
                             const float4 x = *(__local const float4 *) (b_tile + k * 256
                                     + (b_from ^ n % 8 * 16) + n / 8 * 128);
                             bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
                         }
-                #pragma unroll
+                        #pragma unroll
                         for (int n = 0; n < 8; n++)
-                #pragma unroll
+                            #pragma unroll
                             for (int i = 0; i < 4; i++) {
                                 // Two products in a row have a factor in common, which is not read
                                 // from its register.
@@ -268,22 +268,22 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
                 for (int q = 0; 4 * q < left; q++) {
                     const uint a_from = a_chunk ^ q * 16;
                     const uint b_from = b_chunk ^ q * 16;
-                #pragma unroll
+                    #pragma unroll
                     for (int k = 4 * q; k < 4 * q + 4; k++) {
                         float as[4], bs[8];
                         {
                             const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from);
                             as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
                         }
-                #pragma unroll
+                        #pragma unroll
                         for (int n = 0; n < 8; n += 4) {
                             const float4 x = *(__local const float4 *) (b_tile + k * 256
                                     + (b_from ^ n % 8 * 16) + n / 8 * 128);
                             bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
                         }
-                #pragma unroll
+                        #pragma unroll
                         for (int n = 0; n < 8; n++)
-                #pragma unroll
+                            #pragma unroll
                             for (int i = 0; i < 4; i++) {
                                 // Two products in a row have a factor in common, which is not read
                                 // from its register.
@@ -300,9 +300,9 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
             __local float *c_tile = (__local float *) both_tiles;
             // All have multiplied the last step.
             barrier(CLK_LOCAL_MEM_FENCE);
-        #pragma unroll
+            #pragma unroll
             for (int m = 0; m < 4; m++)
-        #pragma unroll
+                #pragma unroll
                 for (int n = 0; n < 8; n += 4)
                     *(__local float4 *) (c_tile + c_place(warp_m + m / 4 * 32 + lane_m * 4 + m % 4,
                             warp_n + n * 4 + lane_n * 4)) =
@@ -311,9 +311,9 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
             const int rows = min(M - first_m, 64L);
             const int begin = 0, end = min(N - first_n, 64L);
             __global float *out = C + (first_m + warp) * ldc + first_n + lane;
-        #pragma unroll 4
+            #pragma unroll 4
             for (int m = warp; m < rows; m += 4) {
-        #pragma unroll
+                #pragma unroll
                 for (int n = 0; n < 64; n += 32) {
                     const int col = n + (int) lane;
                     if (col >= begin && col < end)
@@ -327,7 +327,7 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
         for (int m = 0; m < 4; m++) {
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
             __global float *out = C + row * ldc;
-        #pragma unroll
+            #pragma unroll
             for (int n = 0; n < 8; n += 4) {
                 const long block = first_n + warp_n + n * 4;
                 if (is_aligned && block + 15 < N) {
@@ -341,7 +341,7 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
                             as_uint(c[m][n + 3]) };
                     transpose_four(x, lane_n, 2);
                     if (row < M)
-        #pragma unroll
+                        #pragma unroll
                         for (int i = 0; i < 4; i++)
                             put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
                 }

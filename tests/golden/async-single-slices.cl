@@ -57,7 +57,7 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines, int
     // All of the tile is there.
     if (lines >= 32 && cols >= 32) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 32; n += 8) {
             const uint line = first + n;
             const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;
@@ -65,7 +65,7 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines, int
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 32; n += 8) {
             const uint line = first + n;
             const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;
@@ -84,10 +84,10 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines, int
     to += col * 256 + first % 4 * 4;
     // All of the tile is there.
     if (lines >= 64 && cols >= 32) {
-#pragma unroll
+        #pragma unroll
         for (uint i = 0; i < 4; i += 1) {
             const uint x = col + i;
-#pragma unroll
+            #pragma unroll
             for (uint n = 0; n < 64; n += 32) {
                 const uint line = first + n;
                 const uint where = n / 64 * 8192 + i * 256
@@ -96,10 +96,10 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines, int
             }
         }
     } else {
-#pragma unroll
+        #pragma unroll
         for (uint i = 0; i < 4; i += 1) {
             const uint x = col + i;
-#pragma unroll
+            #pragma unroll
             for (uint n = 0; n < 64; n += 32) {
                 const uint line = first + n;
                 const uint where = n / 64 * 8192 + i * 256
@@ -128,13 +128,13 @@ static uint exchange(uint x, uint distance)
 // x[i] of work-item j of four, which are so far apart, becomes x[j] of work-item i.
 static void transpose_four(uint x[4], uint j, uint apart)
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 4; i += 2) {
         const uint other = exchange(j & 1 ? x[i] : x[i + 1], apart);
         x[i] = j & 1 ? other : x[i];
         x[i + 1] = j & 1 ? x[i + 1] : other;
     }
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 2; i++) {
         const uint other = exchange(j & 2 ? x[i] : x[i + 2], 2 * apart);
         x[i] = j & 2 ? other : x[i];
@@ -220,7 +220,7 @@ void kiln_sgemm_async_stream(long M, long N, long K,
         float c[4][8];
         #pragma unroll
         for (int m = 0; m < 4; m++)
-        #pragma unroll
+            #pragma unroll
             for (int n = 0; n < 8; n++)
                 c[m][n] = 0;
         // Of each step this warp has one part of 4.
@@ -260,22 +260,22 @@ void kiln_sgemm_async_stream(long M, long N, long K,
                 for (int q = slice * 2; q < (slice + 1) * 2; q++) {
                     const uint a_from = a_chunk;
                     const uint b_from = b_chunk ^ q * 16;
-                #pragma unroll
+                    #pragma unroll
                     for (int k = 4 * q; k < 4 * q + 4; k++) {
                         float as[4], bs[8];
                         {
                             const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from);
                             as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
                         }
-                #pragma unroll
+                        #pragma unroll
                         for (int n = 0; n < 8; n += 4) {
                             const float4 x = *(__local const float4 *) (b_tile + k * 256
                                     + (b_from ^ n % 8 * 16) + n / 8 * 128);
                             bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
                         }
-                #pragma unroll
+                        #pragma unroll
                         for (int n = 0; n < 8; n++)
-                #pragma unroll
+                            #pragma unroll
                             for (int i = 0; i < 4; i++) {
                                 // Two products in a row have a factor in common, which is not read
                                 // from its register.
@@ -290,22 +290,22 @@ void kiln_sgemm_async_stream(long M, long N, long K,
                 for (int q = slice * 2; q < (slice + 1) * 2 && 4 * q < left; q++) {
                     const uint a_from = a_chunk;
                     const uint b_from = b_chunk ^ q * 16;
-                #pragma unroll
+                    #pragma unroll
                     for (int k = 4 * q; k < 4 * q + 4; k++) {
                         float as[4], bs[8];
                         {
                             const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from);
                             as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
                         }
-                #pragma unroll
+                        #pragma unroll
                         for (int n = 0; n < 8; n += 4) {
                             const float4 x = *(__local const float4 *) (b_tile + k * 256
                                     + (b_from ^ n % 8 * 16) + n / 8 * 128);
                             bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
                         }
-                #pragma unroll
+                        #pragma unroll
                         for (int n = 0; n < 8; n++)
-                #pragma unroll
+                            #pragma unroll
                             for (int i = 0; i < 4; i++) {
                                 // Two products in a row have a factor in common, which is not read
                                 // from its register.
@@ -321,9 +321,9 @@ void kiln_sgemm_async_stream(long M, long N, long K,
         __local float *sums = (__local float *) a_tiles + item % 64;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (slice > 0)
-        #pragma unroll
+            #pragma unroll
             for (int m = 0; m < 4; m++)
-        #pragma unroll
+                #pragma unroll
                 for (int n = 0; n < 8; n++)
                     sums[((slice - 1) * 32 + m * 8 + n) * 64] = c[m][n];
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -331,17 +331,17 @@ void kiln_sgemm_async_stream(long M, long N, long K,
             continue;
         #pragma unroll
         for (int x = 0; x < 3; x++)
-        #pragma unroll
+            #pragma unroll
             for (int m = 0; m < 4; m++)
-        #pragma unroll
+                #pragma unroll
                 for (int n = 0; n < 8; n++)
                     c[m][n] += sums[(x * 32 + m * 8 + n) * 64];
         if (num < steps) {
             // Not all of the tile: kept for the stage that adds up.
             __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;
-        #pragma unroll
+            #pragma unroll
             for (int m = 0; m < 4; m++)
-        #pragma unroll
+                #pragma unroll
                 for (int n = 0; n < 8; n += 4)
                     *(__global float4 *) (part + (m * 8 + n) * 64) =
                             (float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);
@@ -351,7 +351,7 @@ void kiln_sgemm_async_stream(long M, long N, long K,
         for (int m = 0; m < 4; m++) {
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
             __global float *out = C + row * ldc;
-        #pragma unroll
+            #pragma unroll
             for (int n = 0; n < 8; n += 4) {
                 const long block = first_n + warp_n + n * 4;
                 if (is_aligned && block + 15 < N) {
@@ -365,7 +365,7 @@ void kiln_sgemm_async_stream(long M, long N, long K,
                             as_uint(c[m][n + 3]) };
                     transpose_four(x, lane_n, 2);
                     if (row < M)
-        #pragma unroll
+                        #pragma unroll
                         for (int i = 0; i < 4; i++)
                             put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
                 }
@@ -438,11 +438,11 @@ void kiln_sgemm_async_add(long M, long N, long K,
             float4 sum = 0;
             for (uint p = 0; p < num; p += 4) {
                 float4 some[4];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     some[q] = p + q >= num ? 0
                             : part[(p + q == 0 ? 1 : 2 * (p + q)) * 512];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
             }
@@ -461,7 +461,7 @@ void kiln_sgemm_async_add(long M, long N, long K,
                     put_four(sum, C + row * ldc + col, alpha, beta);
                 } else {
                     const float four[4] = { sum.s0, sum.s1, sum.s2, sum.s3 };
-#pragma unroll
+                    #pragma unroll
                     for (int u = 0; u < 4; u++)
                         put_column(four[u], C + row * ldc, col + u, N, alpha, beta);
                 }
@@ -475,7 +475,7 @@ void kiln_sgemm_async_add(long M, long N, long K,
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             float4 part[9];
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++) {
                 const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
                 part[u] = 0;
@@ -483,7 +483,7 @@ void kiln_sgemm_async_add(long M, long N, long K,
                     part[u] = *(__global const float4 *) (parts + piece * 2048
                             + at * 128 + adder % 32 * 4);
             }
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++)
                 sum += part[u];
         }
@@ -491,7 +491,7 @@ void kiln_sgemm_async_add(long M, long N, long K,
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 128) {
             sum_t all = 0;
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += sums[u][adder];
             const uint element = at * 128 + adder;

@@ -81,7 +81,7 @@ static void restore(__local uchar *eight, uint lines, int e, uint lane)
     uint x[8];
     vstore4(high[0], 0, x);
     vstore4(low[0], 1, x);
-#pragma unroll
+        #pragma unroll
     for (int u = 0; u < 8; u++) {
         const uint k = lane / 8 * 8 + u;
         const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
@@ -110,14 +110,14 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
 // Blocks of a warp's rows of A, and of its columns of B: sixteen k of one piece.
 static void read_b(uint to[2][4], uint from)
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 2; i++)
         load_blocks(to[i], from + i * 2048);
 }
 
 static void read_a(uint to[2][4], uint from)
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 2; i++)
         load_blocks(to[i], from + i * 2048);
 }
@@ -125,9 +125,9 @@ static void read_a(uint to[2][4], uint from)
 // c += a b for what a warp has read.
 static void multiply(float c[2][4][4], uint a[2][4], uint b[2][4])
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 2; i++)
-#pragma unroll
+        #pragma unroll
         for (int j = 0; j < 4; j++)
             multiply_blocks(c[i][j], a[i], b[j / 2] + j % 2 * 2);
 }
@@ -135,11 +135,11 @@ static void multiply(float c[2][4][4], uint a[2][4], uint b[2][4])
 // A work-item's sums become 0.
 static void clear(float c[2][4][4])
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 2; i++)
-#pragma unroll
+        #pragma unroll
         for (int j = 0; j < 4; j++)
-#pragma unroll
+            #pragma unroll
             for (int e = 0; e < 4; e++)
                 c[i][j][e] = 0;
 }
@@ -147,11 +147,11 @@ static void clear(float c[2][4][4])
 // c += factor x, for all sums of a work-item.
 static void add(float c[2][4][4], float x[2][4][4], float factor)
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 2; i++)
-#pragma unroll
+        #pragma unroll
         for (int j = 0; j < 4; j++)
-#pragma unroll
+            #pragma unroll
             for (int e = 0; e < 4; e++)
                 c[i][j][e] += factor * x[i][j][e];
 }
@@ -227,13 +227,13 @@ static void put_pieces(const float x[8], int e, __global uchar *to)
 {
     uint high[4], low[4];
     if (e == 1000) {
-#pragma unroll
+        #pragma unroll
         for (int i = 0; i < 4; i++) {
             high[i] = as_uint(x[i]);
             low[i] = as_uint(x[4 + i]);
         }
     } else {
-#pragma unroll
+        #pragma unroll
         for (int i = 0; i < 4; i++) {
             const float2 y = (float2) (scaled(x[2 * i], e), scaled(x[2 * i + 1], e));
             high[i] = pack_halves(y.x, y.y);
@@ -262,7 +262,7 @@ static void load_along(float x[8], __global const float *X, long ldx, long line,
         vstore4(*(__global const float4 *) from, 0, x);
         vstore4(*(__global const float4 *) (from + 4), 1, x);
     } else {
-#pragma unroll
+        #pragma unroll
         for (int i = 0; i < 8; i++)
             x[i] = from[i];
     }
@@ -270,7 +270,7 @@ static void load_along(float x[8], __global const float *X, long ldx, long line,
 
 static void load_across(float x[8], __global const float *X, long ldx, long line, long k)
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 8; i++)
         x[i] = X[(k + i) * ldx + line];
 }
@@ -278,7 +278,7 @@ static void load_across(float x[8], __global const float *X, long ldx, long line
 // The same at the edge of the matrix: what lies outside is 0. Elements of a line are `step` apart.
 static void load_some(float x[8], __global const float *from, long step, long num)
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 8; i++)
         x[i] = i < num ? from[i * step] : 0;
 }
@@ -290,7 +290,7 @@ struct look {
 
 static void look_at(struct look *look, const float x[8])
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 8; i++) {
         const uint bits = as_uint(x[i]) & 0x7fffffff;
         look->most = max(look->most, bits);
@@ -303,7 +303,7 @@ static void look_at(struct look *look, const float x[8])
 static struct look look_of_all(struct look look, __local uint *scratch)
 {
     const uint item = get_local_id(0), own = item % 8;
-#pragma unroll
+    #pragma unroll
     for (uint distance = 8; distance < 32; distance *= 2) {
         look.most = max(look.most, exchange(look.most, distance));
         look.ranks += exchange(look.ranks, distance);
@@ -593,18 +593,18 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                 #pragma unroll 2
                 for (uint k = 0; k < 32; k++) {
                     float x[4];
-                #pragma unroll
+                    #pragma unroll
                     for (uint i = 0; i < 4; i++) {
                         const uint lines = warp_m / 8 + i;
                         x[i] = *(__local const float *) (a_tile + lines * 1024
                                 + (k ^ lines % 4) * 32 + lane_m * 4);
                     }
-                #pragma unroll
+                    #pragma unroll
                     for (uint j = 0; j < 4; j++) {
                         const uint lines = warp_n / 8 + j;
                         const float2 y = *(__local const float2 *) (b_tile + lines * 1024
                                 + (k ^ lines % 4) * 32 + lane_k * 8);
-                #pragma unroll
+                        #pragma unroll
                         for (uint i = 0; i < 4; i++) {
                             sums[i / 2][j][i % 2 * 2] += x[i] * y.x;
                             sums[i / 2][j][i % 2 * 2 + 1] += x[i] * y.y;
@@ -674,11 +674,11 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                 add(c, h, 1);
             }
             add(c, l, 0x1p-11f);
-        #pragma unroll
+            #pragma unroll
             for (int i = 0; i < 2; i++)
-        #pragma unroll
+                #pragma unroll
                 for (int j = 0; j < 4; j++)
-        #pragma unroll
+                    #pragma unroll
                     for (int e = 0; e < 4; e++) {
                         const uint row = warp_m + i * 16 + e / 2 * 8 + lane_r;
                         const uint col = warp_n + j * 8 + lane_k * 2 + e % 2;
@@ -692,12 +692,12 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
             __local float *c_tile = (__local float *) both_tiles;
             // All have multiplied the last step.
             barrier(CLK_LOCAL_MEM_FENCE);
-        #pragma unroll
+            #pragma unroll
             for (int i = 0; i < 2; i++)
-        #pragma unroll
+                #pragma unroll
                 for (int h = 0; h < 2; h++) {
                     const uint row = warp_m + i * 16 + h * 8 + lane_r;
-        #pragma unroll
+                    #pragma unroll
                     for (int j = 0; j < 4; j++) {
                         const uint col = warp_n + j * 8 + lane_k * 2;
                         *(__local float2 *) (c_tile + c_place(row, col)) =
@@ -708,9 +708,9 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
             const int rows = min(M - first_m, 64L);
             const int begin = 0, end = min(N - first_n, 64L);
             __global float *out = C + (first_m + warp) * ldc + first_n + lane;
-        #pragma unroll 4
+            #pragma unroll 4
             for (int m = warp; m < rows; m += 4) {
-        #pragma unroll
+                #pragma unroll
                 for (int n = 0; n < 64; n += 32) {
                     const int col = n + (int) lane;
                     if (col >= begin && col < end)
@@ -723,13 +723,13 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
         // Rows and columns of a block are in the order in which they were read.
         #pragma unroll
         for (int i = 0; i < 2; i++)
-        #pragma unroll
+            #pragma unroll
             for (int h = 0; h < 2; h++) {
                 const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
                 if (row >= M)
                     break;
                 __global float *out = C + row * ldc;
-        #pragma unroll
+                #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     const long col = first_n + warp_n + j * 8 + lane_k * 2;
                     put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,

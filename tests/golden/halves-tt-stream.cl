@@ -122,7 +122,7 @@ static void restore(__local uchar *eight, uint lines, int e, uint lane)
     uint x[8];
     vstore4(high[0], 0, x);
     vstore4(low[0], 1, x);
-#pragma unroll
+        #pragma unroll
     for (int u = 0; u < 8; u++) {
         const uint k = lane / 8 * 8 + u;
         const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
@@ -232,13 +232,13 @@ static void put_pieces(const float x[8], int e, __global uchar *to)
 {
     uint high[4], low[4];
     if (e == 1000) {
-#pragma unroll
+        #pragma unroll
         for (int i = 0; i < 4; i++) {
             high[i] = as_uint(x[i]);
             low[i] = as_uint(x[4 + i]);
         }
     } else {
-#pragma unroll
+        #pragma unroll
         for (int i = 0; i < 4; i++) {
             const float2 y = (float2) (scaled(x[2 * i], e), scaled(x[2 * i + 1], e));
             high[i] = pack_halves(y.x, y.y);
@@ -267,7 +267,7 @@ static void load_along(float x[8], __global const float *X, long ldx, long line,
         vstore4(*(__global const float4 *) from, 0, x);
         vstore4(*(__global const float4 *) (from + 4), 1, x);
     } else {
-#pragma unroll
+        #pragma unroll
         for (int i = 0; i < 8; i++)
             x[i] = from[i];
     }
@@ -275,7 +275,7 @@ static void load_along(float x[8], __global const float *X, long ldx, long line,
 
 static void load_across(float x[8], __global const float *X, long ldx, long line, long k)
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 8; i++)
         x[i] = X[(k + i) * ldx + line];
 }
@@ -283,7 +283,7 @@ static void load_across(float x[8], __global const float *X, long ldx, long line
 // The same at the edge of the matrix: what lies outside is 0. Elements of a line are `step` apart.
 static void load_some(float x[8], __global const float *from, long step, long num)
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 8; i++)
         x[i] = i < num ? from[i * step] : 0;
 }
@@ -295,7 +295,7 @@ struct look {
 
 static void look_at(struct look *look, const float x[8])
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 8; i++) {
         const uint bits = as_uint(x[i]) & 0x7fffffff;
         look->most = max(look->most, bits);
@@ -308,7 +308,7 @@ static void look_at(struct look *look, const float x[8])
 static struct look look_of_all(struct look look, __local uint *scratch)
 {
     const uint item = get_local_id(0), own = item % 8;
-#pragma unroll
+    #pragma unroll
     for (uint distance = 8; distance < 32; distance *= 2) {
         look.most = max(look.most, exchange(look.most, distance));
         look.ranks += exchange(look.ranks, distance);
@@ -777,7 +777,7 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
                 __local uchar *a_tile = a_tiles + stage * 8192;
                 __local uchar *b_tile = b_tiles + stage * 12288;
                 mbarrier_wait(fulls + 8 * stage, phase);
-            #pragma unroll 1
+                #pragma unroll 1
                 for (uint g = warp; g < 20; g += 4) {
                     const bool is_a = g < 8;
                     const uint lines = is_a ? g : g - 8;
@@ -788,28 +788,28 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
                 }
                 asm volatile("bar.sync 2, 128;" ::: "memory");
                 if (now % 4 == 0) {
-            #pragma unroll
+                    #pragma unroll
                     for (int i = 0; i < 48; i++) {
                         c[i] += sums[i];
                         sums[i] = 0;
                     }
                 }
-            #pragma unroll 2
+                #pragma unroll 2
                 for (uint k = 0; k < 32; k++) {
                     float x[2];
-            #pragma unroll
+                    #pragma unroll
                     for (uint h = 0; h < 2; h++) {
                         const uint lines = warp * 2 + h;
                         x[h] = *(__local const float *) (a_tile + lines * 1024 + (k ^ lines % 4)
                                 * 32
                                 + lane / 4 * 4);
                     }
-            #pragma unroll
+                    #pragma unroll
                     for (uint j = 0; j < 12; j++) {
                         const float2 y = *(__local const float2 *) (b_tile + j * 1024 + (k ^ j % 4)
                                 * 32
                                 + lane % 4 * 8);
-            #pragma unroll
+                        #pragma unroll
                         for (uint h = 0; h < 2; h++) {
                             sums[4 * j + 2 * h] += x[h] * y.x;
                             sums[4 * j + 2 * h + 1] += x[h] * y.y;
@@ -850,7 +850,7 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
                 asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
                 asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
                 settle(h);
-            #pragma unroll
+                #pragma unroll
                 for (int i = 0; i < 48; i++)
                     c[i] += h[i] * 0x1p-11f;
                 settle(h);
@@ -862,7 +862,7 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
                 settle(h);
                 if (item % 128 == 0)
                     mbarrier_arrive(empties + 8 * stage);
-            #pragma unroll
+                #pragma unroll
                 for (int i = 0; i < 48; i++)
                     c[i] += h[i];
                 if (++stage == 3) {
@@ -870,7 +870,7 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
                     phase ^= 1;
                 }
             }
-        #pragma unroll
+            #pragma unroll
             for (int i = 0; i < 48; i++) {
                 const int e = a_exponents[row_0 + i / 2 % 2 * 8] + b_exponents[col_0 + i / 4 * 8 + i
                         % 2];
@@ -880,7 +880,7 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
         if (num < steps) {
             // Not all of the tile: kept for the stage that adds up.
             __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 6144;
-        #pragma unroll
+            #pragma unroll
             for (int i = 0; i < 48; i += 4)
                 *(__global float4 *) (part + i * 128) = (float4) (c[i], c[i + 1], c[i + 2],
                         c[i + 3]);
@@ -892,16 +892,16 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
         __local float *eight = rows + item / 32 * 256;
         #pragma unroll
         for (int h = 0; h < 2; h++)
-        #pragma unroll
+            #pragma unroll
             for (int j = 0; j < 12; j += 4) {
                 warp_sync();
-        #pragma unroll
+                #pragma unroll
                 for (int b = 0; b < 4; b++)
                     *(__local float2 *) (eight + lane / 4 * 32 + (b ^ lane / 4 % 4) * 8
                             + lane % 4 * 2) = (float2) (c[4 * (j + b) + 2 * h],
                                     c[4 * (j + b) + 2 * h + 1]);
                 warp_sync();
-        #pragma unroll
+                #pragma unroll
                 for (int i = 0; i < 8; i++) {
                     const uint r = i + lane / 32, column = lane % 32;
                     const long row = first_m + item / 32 * 16 + h * 8 + r;
@@ -977,11 +977,11 @@ void kiln_xgemm_halves_add(long M, long N, long K,
             float4 sum = 0;
             for (uint p = 0; p < num; p += 4) {
                 float4 some[4];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     some[q] = p + q >= num ? 0
                             : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1536];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
             }
@@ -990,7 +990,7 @@ void kiln_xgemm_halves_add(long M, long N, long K,
                 float4 all;
                 sum_t each[4];
             } sums_of = { sum };
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 4; u += 2) {
                 const uint e = first + u;
                 const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;
@@ -1008,7 +1008,7 @@ void kiln_xgemm_halves_add(long M, long N, long K,
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             float4 part[9];
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++) {
                 const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
                 part[u] = 0;
@@ -1016,7 +1016,7 @@ void kiln_xgemm_halves_add(long M, long N, long K,
                     part[u] = *(__global const float4 *) (parts + piece * 6144
                             + at * 128 + adder % 32 * 4);
             }
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++)
                 sum += part[u];
         }
@@ -1024,7 +1024,7 @@ void kiln_xgemm_halves_add(long M, long N, long K,
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 128) {
             sum_t all = 0;
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += sums[u][adder];
             const uint element = at * 128 + adder;

@@ -66,7 +66,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
     // All of the tile is there.
     if (lines >= 8 && cols >= 32) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 8; n += 1) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -74,7 +74,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 8; n += 1) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -93,7 +93,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines, i
     // All of the tile is there.
     if (lines >= 32 && cols >= 8) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 32; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -101,7 +101,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines, i
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 32; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -267,7 +267,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
     const int first_m = tile_m * 32, first_n = tile_n * 32;
     {
         double re[1][2][4], im[1][2][4];
-#pragma unroll
+        #pragma unroll
         for (int e = 0; e < 8; e++)
             re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;
         const uint a_first = warp_m * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
@@ -278,7 +278,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
             __local const uchar *a_tile = a_tiles + stage * 4096;
             __local const uchar *b_tile = b_tiles + stage * 4096;
             const int next = 0;
-            #pragma unroll
+                #pragma unroll
             for (int e = 0; e < 4; e++)
                 a1[0][e] = *(__local const double2 *) (a_tile + e % 2 * 1024
                         + (a_first ^ e / 2 * 144));
@@ -287,7 +287,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                 b1[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 16));
         }
         for (int now = 0; now < num; now++) {
-        #pragma unroll
+            #pragma unroll
             for (int e = 0; e < 4; e++)
                 a0[e / 4][e % 4] = a1[e / 4][e % 4];
             // Hands back the place of the step before, which is not done sooner: what is read from
@@ -300,7 +300,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                 stage = 0;
                 phase ^= 1;
             }
-        #pragma unroll
+            #pragma unroll
             for (int j = 0; j < 2; j++) {
                 b0[0] = b1[0], b0[1] = b1[1];
                 if (j + 1 < 2) {
@@ -314,7 +314,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                     __local const uchar *a_tile = a_tiles + stage * 4096;
                     __local const uchar *b_tile = b_tiles + stage * 4096;
                     const int next = 0;
-                    #pragma unroll
+                        #pragma unroll
                     for (int e = 0; e < 4; e++)
                         a1[0][e] = *(__local const double2 *) (a_tile + e % 2 * 1024
                                 + (a_first ^ e / 2 * 144));
@@ -341,7 +341,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
         warp_sync();
         if (num > 0 && lane == 0)
             mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));
-#pragma unroll
+        #pragma unroll
         for (int e = 0; e < 8; e++) {
             const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],
                     im[e / 8][e / 4 % 2][e % 4]);
@@ -421,11 +421,11 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
             double2 sum = 0;
             for (uint p = 0; p < num; p += 4) {
                 double2 some[4];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     some[q] = p + q >= num ? 0
                             : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
             }
@@ -445,7 +445,7 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
         double2 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             double2 part[9];
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++) {
                 const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
                 part[u] = 0;
@@ -453,7 +453,7 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
                     part[u] = *(__global const double2 *) (parts + piece * 2048
                             + at * 64 + adder % 32 * 2);
             }
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++)
                 sum += part[u];
         }
@@ -461,7 +461,7 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 32) {
             sum_t all = 0;
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += (double2) (sums[u][2 * adder], sums[u][2 * adder + 1]);
             const uint element = at * 32 + adder;

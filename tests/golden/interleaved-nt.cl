@@ -40,7 +40,7 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines, in
     // All of the tile is there.
     if (lines >= 64 && cols >= 16) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -48,7 +48,7 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines, in
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -67,7 +67,7 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines, in
     // All of the tile is there.
     if (lines >= 32 && cols >= 16) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 32; n += 8) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -75,7 +75,7 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines, in
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 32; n += 8) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -163,7 +163,7 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
     {
         // What the real and imaginary parts of rows of A give with those of columns of B.
         float c[8][8];
-#pragma unroll
+        #pragma unroll
         for (int e = 0; e < 64; e++)
             c[e / 8][e % 8] = 0;
         int stage = 0;
@@ -190,13 +190,13 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
             #pragma unroll 2
             for (int q = 0; q < 8; q++) {
                 float2 as[2][4], bs[2][4];
-            #pragma unroll
+                #pragma unroll
                 for (int m = 0; m < 4; m++) {
                     const float4 x = *(__local const float4 *) (a_tile + m * 1024
                             + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
                     as[0][m] = x.s01, as[1][m] = x.s23;
                 }
-            #pragma unroll
+                #pragma unroll
                 for (int n = 0; n < 4; n++) {
                     const float4 x = *(__local const float4 *) (b_tile + n * 512
                             + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));
@@ -205,11 +205,11 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
                 // Each part of A by each part of B. Two products in a row have a factor in common,
                 // which is kept where it is multiplied: registers are read in two banks, and a
                 // product has three operands.
-            #pragma unroll
+                #pragma unroll
                 for (int h = 0; h < 2; h++)
-            #pragma unroll
+                    #pragma unroll
                     for (int n = 0; n < 8; n++)
-            #pragma unroll
+                        #pragma unroll
                         for (int i = 0; i < 8; i++) {
                             const int m = n % 2 ? 7 - i : i;
                             c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
@@ -217,7 +217,7 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
                         }
             }
         }
-#pragma unroll
+        #pragma unroll
         for (int e = 0; e < 16; e++) {
             const int m = e / 4 * 2, n = e % 4 * 2;
             const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],

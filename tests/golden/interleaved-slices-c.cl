@@ -64,7 +64,7 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines, in
     // All of the tile is there.
     if (lines >= 64 && cols >= 16) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -72,7 +72,7 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines, in
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -92,7 +92,7 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines, in
     // All of the tile is there.
     if (lines >= 64 && cols >= 16) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -100,7 +100,7 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines, in
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -271,7 +271,7 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
     {
         // What the real and imaginary parts of rows of A give with those of columns of B.
         float c[8][16];
-#pragma unroll
+        #pragma unroll
         for (int e = 0; e < 128; e++)
             c[e / 16][e % 16] = 0;
         // Every 2th step is this warp's.
@@ -291,13 +291,13 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
             #pragma unroll 8
             for (int q = 0; q < 8; q++) {
                 float2 as[2][4], bs[2][8];
-            #pragma unroll
+                #pragma unroll
                 for (int m = 0; m < 4; m++) {
                     const float4 x = *(__local const float4 *) (a_tile + m * 1024
                             + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
                     as[0][m] = x.s01, as[1][m] = x.s23;
                 }
-            #pragma unroll
+                #pragma unroll
                 for (int n = 0; n < 8; n++) {
                     const float4 x = *(__local const float4 *) (b_tile + n * 512
                             + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));
@@ -306,11 +306,11 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
                 // Each part of A by each part of B. Two products in a row have a factor in common,
                 // which is kept where it is multiplied: registers are read in two banks, and a
                 // product has three operands.
-            #pragma unroll
+                #pragma unroll
                 for (int h = 0; h < 2; h++)
-            #pragma unroll
+                    #pragma unroll
                     for (int n = 0; n < 16; n++)
-            #pragma unroll
+                        #pragma unroll
                         for (int i = 0; i < 8; i++) {
                             const int m = n % 2 ? 7 - i : i;
                             c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
@@ -330,7 +330,7 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
         __local float2 *sums = kept + item % 128;
         asm volatile("bar.sync 2, 256;" ::: "memory");
         if (slice > 0)
-        #pragma unroll
+            #pragma unroll
             for (int e = 0; e < 32; e++) {
                 const int m = e / 8 * 2, n = e % 8 * 2;
                 const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
@@ -340,13 +340,13 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
         asm volatile("bar.sync 2, 256;" ::: "memory");
         if (slice > 0)
             continue;
-        #pragma unroll
+            #pragma unroll
         for (int e = 0; e < 32; e++) {
             const float2 more = sums[e * 128];
             c[e / 8 * 2][e % 8 * 2] += more.x;
             c[e / 8 * 2 + 1][e % 8 * 2] += more.y;
         }
-#pragma unroll
+        #pragma unroll
         for (int e = 0; e < 32; e++) {
             const int m = e / 8 * 2, n = e % 8 * 2;
             const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
@@ -427,11 +427,11 @@ void kiln_cgemm_interleaved_add(long M, long N, long K,
             float4 sum = 0;
             for (uint p = 0; p < num; p += 4) {
                 float4 some[4];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     some[q] = p + q >= num ? 0
                             : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
             }
@@ -440,7 +440,7 @@ void kiln_cgemm_interleaved_add(long M, long N, long K,
                 float4 all;
                 sum_t each[2];
             } sums_of = { sum };
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 2; u++) {
                 const uint e = first + u;
                 const sum_t all = sums_of.each[u];
@@ -458,7 +458,7 @@ void kiln_cgemm_interleaved_add(long M, long N, long K,
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             float4 part[9];
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++) {
                 const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
                 part[u] = 0;
@@ -466,7 +466,7 @@ void kiln_cgemm_interleaved_add(long M, long N, long K,
                     part[u] = *(__global const float4 *) (parts + piece * 8192
                             + at * 128 + adder % 32 * 4);
             }
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++)
                 sum += part[u];
         }
@@ -474,7 +474,7 @@ void kiln_cgemm_interleaved_add(long M, long N, long K,
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 64) {
             sum_t all = 0;
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += (float2) (sums[u][2 * adder], sums[u][2 * adder + 1]);
             const uint element = at * 64 + adder;

@@ -60,7 +60,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
     // All of the tile is there.
     if (lines >= 64 && cols >= 8) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -68,7 +68,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -87,7 +87,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines, i
     // All of the tile is there.
     if (lines >= 8 && cols >= 32) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -95,7 +95,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines, i
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -223,7 +223,7 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
     const int first_m = tile_m * 64, first_n = tile_n * 32;
     {
         double re[2][4][4], im[2][4][4];
-#pragma unroll
+        #pragma unroll
         for (int e = 0; e < 32; e++)
             re[e / 16][e / 4 % 4][e % 4] = im[e / 16][e / 4 % 4][e % 4] = 0;
         // Every 4th step is this warp's.
@@ -239,7 +239,7 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
             const int next = 0;
             #pragma unroll
             for (int i = 0; i < 2; i++)
-            #pragma unroll
+                #pragma unroll
                 for (int e = 0; e < 4; e++)
                     a1[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
                             + (a_first ^ e / 2 * 16));
@@ -248,7 +248,7 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
                 b1[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 144));
         }
         for (int now = slice; now < num; now += 4) {
-        #pragma unroll
+            #pragma unroll
             for (int e = 0; e < 8; e++)
                 a0[e / 4][e % 4] = a1[e / 4][e % 4];
             // Hands back the place of the step before, which is not done sooner: what is read from
@@ -262,7 +262,7 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
                 stage -= 8;
                 phase ^= 1;
             }
-        #pragma unroll
+            #pragma unroll
             for (int j = 0; j < 4; j++) {
                 b0[0] = b1[0], b0[1] = b1[1];
                 if (j + 1 < 4) {
@@ -278,7 +278,7 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
                     const int next = 0;
                     #pragma unroll
                     for (int i = 0; i < 2; i++)
-                    #pragma unroll
+                        #pragma unroll
                         for (int e = 0; e < 4; e++)
                             a1[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
                                     + (a_first ^ e / 2 * 16));
@@ -310,7 +310,7 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
         __local double2 *sums = (__local double2 *) both_tiles + item % 64;
         asm volatile("bar.sync 2, 256;" ::: "memory");
         if (slice > 0)
-        #pragma unroll
+            #pragma unroll
             for (int e = 0; e < 32; e++) {
                 const double2 sum = (double2) (re[e / 16][e / 4 % 4][e % 4],
                         im[e / 16][e / 4 % 4][e % 4]);
@@ -321,13 +321,13 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
             return;
         #pragma unroll
         for (int x = 0; x < 3; x++)
-        #pragma unroll
+            #pragma unroll
             for (int e = 0; e < 32; e++) {
                 const double2 more = sums[(x * 32 + e) * 64];
                 re[e / 16][e / 4 % 4][e % 4] += more.x;
                 im[e / 16][e / 4 % 4][e % 4] += more.y;
             }
-#pragma unroll
+        #pragma unroll
         for (int e = 0; e < 32; e++) {
             const double2 sum = (double2) (re[e / 16][e / 4 % 4][e % 4],
                     im[e / 16][e / 4 % 4][e % 4]);

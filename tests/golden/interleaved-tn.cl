@@ -48,7 +48,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
     // All of the tile is there.
     if (lines >= 8 && cols >= 64) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 8; n += 2) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -56,7 +56,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 8; n += 2) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -75,7 +75,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines, i
     // All of the tile is there.
     if (lines >= 8 && cols >= 32) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -83,7 +83,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines, i
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -200,7 +200,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
     const int first_m = tile_m * 64, first_n = tile_n * 32;
     {
         double re[2][2][4], im[2][2][4];
-#pragma unroll
+        #pragma unroll
         for (int e = 0; e < 16; e++)
             re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;
         // All have read what is left of the tiles before.
@@ -232,7 +232,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
             double2 a0[2][4];
             #pragma unroll
             for (int i = 0; i < 2; i++)
-            #pragma unroll
+                #pragma unroll
                 for (int e = 0; e < 4; e++)
                     a0[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
                             + (a_first ^ e / 2 * 144));
@@ -261,7 +261,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                 }
             }
         }
-#pragma unroll
+        #pragma unroll
         for (int e = 0; e < 16; e++) {
             const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],
                     im[e / 8][e / 4 % 2][e % 4]);
@@ -341,11 +341,11 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
             double2 sum = 0;
             for (uint p = 0; p < num; p += 4) {
                 double2 some[4];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     some[q] = p + q >= num ? 0
                             : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
             }
@@ -365,7 +365,7 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
         double2 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             double2 part[9];
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++) {
                 const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
                 part[u] = 0;
@@ -373,7 +373,7 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
                     part[u] = *(__global const double2 *) (parts + piece * 4096
                             + at * 64 + adder % 32 * 2);
             }
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++)
                 sum += part[u];
         }
@@ -381,7 +381,7 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 32) {
             sum_t all = 0;
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += (double2) (sums[u][2 * adder], sums[u][2 * adder + 1]);
             const uint element = at * 32 + adder;

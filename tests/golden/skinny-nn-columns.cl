@@ -107,7 +107,7 @@ static void restore(__local uchar *eight, uint lines, int e, uint lane)
     uint x[8];
     vstore4(high[0], 0, x);
     vstore4(low[0], 1, x);
-#pragma unroll
+        #pragma unroll
     for (int u = 0; u < 8; u++) {
         const uint k = lane / 8 * 8 + u;
         const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
@@ -232,13 +232,13 @@ static void put_pieces(const float x[8], int e, __global uchar *to)
 {
     uint high[4], low[4];
     if (e == 1000) {
-#pragma unroll
+        #pragma unroll
         for (int i = 0; i < 4; i++) {
             high[i] = as_uint(x[i]);
             low[i] = as_uint(x[4 + i]);
         }
     } else {
-#pragma unroll
+        #pragma unroll
         for (int i = 0; i < 4; i++) {
             const float2 y = (float2) (scaled(x[2 * i], e), scaled(x[2 * i + 1], e));
             high[i] = pack_halves(y.x, y.y);
@@ -261,7 +261,7 @@ static __global uchar *pieces_at(__global uchar *work, long padded, long line, l
 
 static void load_across(float x[8], __global const float *X, long ldx, long line, long k)
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 8; i++)
         x[i] = X[(k + i) * ldx + line];
 }
@@ -269,7 +269,7 @@ static void load_across(float x[8], __global const float *X, long ldx, long line
 // The same at the edge of the matrix: what lies outside is 0. Elements of a line are `step` apart.
 static void load_some(float x[8], __global const float *from, long step, long num)
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 8; i++)
         x[i] = i < num ? from[i * step] : 0;
 }
@@ -281,7 +281,7 @@ struct look {
 
 static void look_at(struct look *look, const float x[8])
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 8; i++) {
         const uint bits = as_uint(x[i]) & 0x7fffffff;
         look->most = max(look->most, bits);
@@ -294,7 +294,7 @@ static void look_at(struct look *look, const float x[8])
 static struct look look_of_all(struct look look, __local uint *scratch)
 {
     const uint item = get_local_id(0), own = item % 8;
-#pragma unroll
+    #pragma unroll
     for (uint distance = 8; distance < 32; distance *= 2) {
         look.most = max(look.most, exchange(look.most, distance));
         look.ranks += exchange(look.ranks, distance);
@@ -394,7 +394,7 @@ static void copy_ones(uint to, __global const float *X, long ldx)
     const uint lane = get_local_id(0) % 32;
     const uint line = lane / 32, k = lane % 32;
     X += line * ldx + k;
-#pragma unroll
+    #pragma unroll
     for (uint i = 0; i < 16; i += 1, X += ldx)
         copy_1(to + x_place(line + i, k) * 4, X);
 }
@@ -404,7 +404,7 @@ static void copy_fours(uint to, __global const float *X, long ldx)
     const uint lane = get_local_id(0) % 32;
     const uint line = lane / 8, k = lane % 8 * 4;
     X += line * ldx + k;
-#pragma unroll
+    #pragma unroll
     for (uint i = 0; i < 16; i += 4, X += 4 * ldx)
         copy_4(to + x_place(line + i, k) * 4, X);
 }
@@ -413,7 +413,7 @@ static void copy_fours(uint to, __global const float *X, long ldx)
 static void copy_some(uint to, __global const float *X, long ldx, int num, int depth)
 {
     const uint lane = get_local_id(0) % 32;
-#pragma unroll 8
+    #pragma unroll 8
     for (uint i = 0; i < 16; i++) {
         const uint line = i, k = lane;
         __global const float *from = X + line * ldx + k;
@@ -427,7 +427,7 @@ static void copy_some(uint to, __global const float *X, long ldx, int num, int d
 static void read_x(float2 x[8], __local const float *from)
 {
     const uint lane = get_local_id(0) % 32;
-#pragma unroll
+    #pragma unroll
     for (uint i = 0; i < 8; i++) {
         const uint line = lane / 4 + i % 2 * 8, k = i / 2 * 8 + lane % 4 * 2;
         x[i] = *(__local const float2 *) (from + x_place(line, k));
@@ -449,10 +449,10 @@ static float larger(float most, float x)
 static int exponent_of_x(const float2 x[8], int h, int before, uint *refuses)
 {
     float most = 0;
-#pragma unroll
+    #pragma unroll
     for (int i = h; i < 8; i += 2)
         most = larger(larger(most, x[i].x), x[i].y);
-#pragma unroll
+    #pragma unroll
     for (uint distance = 1; distance < 4; distance *= 2)
         most = larger(most, as_float(exchange(as_uint(most), distance)));
     const int exponent = as_uint(most) >> 23;
@@ -466,7 +466,7 @@ static int exponent_of_x(const float2 x[8], int h, int before, uint *refuses)
 // Pieces of what a work-item has of 16 k, and the low ones times 2^11.
 static void cut_x(const float2 x[4], const int e[2], uint high[4], uint low[4])
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 4; i++) {
         const float2 y = x[i] * as_float((e[i % 2] + 127) << 23);
         high[i] = pack_halves(y.x, y.y);
@@ -630,7 +630,7 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
                 warp_sync();
                 read_x(x, x_tiles + stage * 2048 + item / 32 * 512);
                 float before[2];
-        #pragma unroll
+                #pragma unroll
                 for (int h = 0; h < 2; h++) {
                     e[h] = exponent_of_x(x, h, r[h], &refuses);
                     const int least = is_plain ? 0 : min(r[h], e[h]);
@@ -639,7 +639,7 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
                     r[h] = least;
                 }
                 if (before[0] != 1 || before[1] != 1)
-        #pragma unroll
+                    #pragma unroll
                     for (int i = 0; i < 32; i++)
                         c[i] *= before[i / 2 % 2];
                 // Here all have read the tile of Y before this one.
@@ -683,13 +683,13 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
                     x[i] *= as_float((min(r[i % 2], 126) + 127) << 23);
                 #pragma unroll 1
                 for (uint quarter = 0; quarter < 4; quarter++)
-                #pragma unroll
+                    #pragma unroll
                     for (int i = 0; i < 8; i++) {
                         const uint k = i / 4 * 16 + i / 2 % 2 * 8 + quarter * 2 + i % 2;
                         const uint from = lane / 4 * 4 + quarter;
                         const float x_0 = of_lane(i % 2 ? x[i - 1].y : x[i].x, from);
                         const float x_1 = of_lane(i % 2 ? x[i].y : x[i + 1].x, from);
-                #pragma unroll
+                        #pragma unroll
                         for (uint j = 0; j < 8; j++) {
                             const float2 y = *(__local const float2 *) (y_tile + j * 1024 + (k ^ j
                                     % 4) * 32
@@ -737,7 +737,7 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
             }
         }
         if (!is_plain)
-        #pragma unroll
+            #pragma unroll
             for (int i = 0; i < 32; i++) {
                 const int both = r[i / 2 % 2] + exponents[first_y + lane % 4 * 2 + i / 4 * 8 + i
                         % 2];
@@ -746,7 +746,7 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
         if (num < steps) {
             // Not all of the tile: kept for the stage that adds up.
             __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
-        #pragma unroll
+            #pragma unroll
             for (int i = 0; i < 32; i += 4)
                 *(__global float4 *) (part + i * 128) = (float4) (c[i], c[i + 1], c[i + 2],
                         c[i + 3]);
@@ -758,16 +758,16 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
         __local float *eight = rows + item / 32 * 256;
         #pragma unroll
         for (int h = 0; h < 2; h++)
-        #pragma unroll
+            #pragma unroll
             for (int j = 0; j < 8; j += 4) {
                 warp_sync();
-        #pragma unroll
+                #pragma unroll
                 for (int b = 0; b < 4; b++)
                     *(__local float2 *) (eight + lane / 4 * 32 + (b ^ lane / 4 % 4) * 8
                             + lane % 4 * 2) = (float2) (c[4 * (j + b) + 2 * h],
                                     c[4 * (j + b) + 2 * h + 1]);
                 warp_sync();
-        #pragma unroll
+                #pragma unroll
                 for (int i = 0; i < 8; i++) {
                     const uint r = i + lane / 32, column = lane % 32;
                     const long row = first_m + item / 32 * 16 + h * 8 + r;
@@ -843,11 +843,11 @@ void kiln_xgemm_skinny_add(long M, long N, long K,
             float4 sum = 0;
             for (uint p = 0; p < num; p += 4) {
                 float4 some[4];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     some[q] = p + q >= num ? 0
                             : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
             }
@@ -856,7 +856,7 @@ void kiln_xgemm_skinny_add(long M, long N, long K,
                 float4 all;
                 sum_t each[4];
             } sums_of = { sum };
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 4; u += 2) {
                 const uint e = first + u;
                 const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;
@@ -874,7 +874,7 @@ void kiln_xgemm_skinny_add(long M, long N, long K,
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             float4 part[9];
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++) {
                 const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
                 part[u] = 0;
@@ -882,7 +882,7 @@ void kiln_xgemm_skinny_add(long M, long N, long K,
                     part[u] = *(__global const float4 *) (parts + piece * 4096
                             + at * 128 + adder % 32 * 4);
             }
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++)
                 sum += part[u];
         }
@@ -890,7 +890,7 @@ void kiln_xgemm_skinny_add(long M, long N, long K,
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 128) {
             sum_t all = 0;
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += sums[u][adder];
             const uint element = at * 128 + adder;

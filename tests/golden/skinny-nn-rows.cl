@@ -97,18 +97,18 @@ static void settle(float c[48])
 static void restore(__local uchar *eight, uint lines, int e, uint lane)
 {
     uint4 high[2], low[2];
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 2; i++) {
         high[i] = *(__local const uint4 *) (eight + i * 512 + lane * 16);
         low[i] = *(__local const uint4 *) (eight + 1024 + i * 512 + lane * 16);
     }
     warp_sync();
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 2; i++) {
         uint x[8];
         vstore4(high[i], 0, x);
         vstore4(low[i], 1, x);
-#pragma unroll
+        #pragma unroll
         for (int u = 0; u < 8; u++) {
             const uint k = i * 32 + lane / 8 * 8 + u;
             const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
@@ -224,13 +224,13 @@ static void put_pieces(const float x[8], int e, __global uchar *to)
 {
     uint high[4], low[4];
     if (e == 1000) {
-#pragma unroll
+        #pragma unroll
         for (int i = 0; i < 4; i++) {
             high[i] = as_uint(x[i]);
             low[i] = as_uint(x[4 + i]);
         }
     } else {
-#pragma unroll
+        #pragma unroll
         for (int i = 0; i < 4; i++) {
             const float2 y = (float2) (scaled(x[2 * i], e), scaled(x[2 * i + 1], e));
             high[i] = pack_halves(y.x, y.y);
@@ -259,7 +259,7 @@ static void load_along(float x[8], __global const float *X, long ldx, long line,
         vstore4(*(__global const float4 *) from, 0, x);
         vstore4(*(__global const float4 *) (from + 4), 1, x);
     } else {
-#pragma unroll
+        #pragma unroll
         for (int i = 0; i < 8; i++)
             x[i] = from[i];
     }
@@ -268,7 +268,7 @@ static void load_along(float x[8], __global const float *X, long ldx, long line,
 // The same at the edge of the matrix: what lies outside is 0. Elements of a line are `step` apart.
 static void load_some(float x[8], __global const float *from, long step, long num)
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 8; i++)
         x[i] = i < num ? from[i * step] : 0;
 }
@@ -280,7 +280,7 @@ struct look {
 
 static void look_at(struct look *look, const float x[8])
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 8; i++) {
         const uint bits = as_uint(x[i]) & 0x7fffffff;
         look->most = max(look->most, bits);
@@ -293,7 +293,7 @@ static void look_at(struct look *look, const float x[8])
 static struct look look_of_all(struct look look, __local uint *scratch)
 {
     const uint item = get_local_id(0), own = item % 8;
-#pragma unroll
+    #pragma unroll
     for (uint distance = 8; distance < 32; distance *= 2) {
         look.most = max(look.most, exchange(look.most, distance));
         look.ranks += exchange(look.ranks, distance);
@@ -393,7 +393,7 @@ static void copy_ones(uint to, __global const float *X, long ldx)
     const uint lane = get_local_id(0) % 32;
     const uint line = lane % 16, k = lane / 16;
     X += k * ldx + line;
-#pragma unroll
+    #pragma unroll
     for (uint i = 0; i < 64; i += 2, X += 2 * ldx)
         copy_1(to + x_place(line, k + i) * 4, X);
 }
@@ -403,7 +403,7 @@ static void copy_fours(uint to, __global const float *X, long ldx)
     const uint lane = get_local_id(0) % 32;
     const uint line = lane % 4 * 4, k = lane / 4;
     X += k * ldx + line;
-#pragma unroll
+    #pragma unroll
     for (uint i = 0; i < 64; i += 8, X += 8 * ldx)
         copy_4(to + x_place(line, k + i) * 4, X);
 }
@@ -412,7 +412,7 @@ static void copy_fours(uint to, __global const float *X, long ldx)
 static void copy_some(uint to, __global const float *X, long ldx, int num, int depth)
 {
     const uint lane = get_local_id(0) % 32;
-#pragma unroll 8
+    #pragma unroll 8
     for (uint i = 0; i < 32; i++) {
         const uint line = lane % 16, k = i * 2 + lane / 16;
         __global const float *from = X + k * ldx + line;
@@ -426,7 +426,7 @@ static void copy_some(uint to, __global const float *X, long ldx, int num, int d
 static void read_x(float2 x[16], __local const float *from)
 {
     const uint lane = get_local_id(0) % 32;
-#pragma unroll
+    #pragma unroll
     for (uint i = 0; i < 16; i++) {
         const uint line = lane / 4 + i % 2 * 8, k = i / 2 * 8 + lane % 4 * 2;
         x[i] = (float2) (from[x_place(line, k)], from[x_place(line, k + 1)]);
@@ -448,10 +448,10 @@ static float larger(float most, float x)
 static int exponent_of_x(const float2 x[16], int h, int before, uint *refuses)
 {
     float most = 0;
-#pragma unroll
+    #pragma unroll
     for (int i = h; i < 16; i += 2)
         most = larger(larger(most, x[i].x), x[i].y);
-#pragma unroll
+    #pragma unroll
     for (uint distance = 1; distance < 4; distance *= 2)
         most = larger(most, as_float(exchange(as_uint(most), distance)));
     const int exponent = as_uint(most) >> 23;
@@ -465,7 +465,7 @@ static int exponent_of_x(const float2 x[16], int h, int before, uint *refuses)
 // Pieces of what a work-item has of 16 k, and the low ones times 2^11.
 static void cut_x(const float2 x[4], const int e[2], uint high[4], uint low[4])
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 4; i++) {
         const float2 y = x[i] * as_float((e[i % 2] + 127) << 23);
         high[i] = pack_halves(y.x, y.y);
@@ -566,7 +566,7 @@ void kiln_xgemm_skinny_multiply(long M, long N, long K,
                 warp_sync();
                 read_x(x, x_tiles + stage * 8192 + item / 32 * 1024);
                 float before[2];
-        #pragma unroll
+                #pragma unroll
                 for (int h = 0; h < 2; h++) {
                     e[h] = exponent_of_x(x, h, r[h], &refuses);
                     const int least = is_plain ? 0 : min(r[h], e[h]);
@@ -575,7 +575,7 @@ void kiln_xgemm_skinny_multiply(long M, long N, long K,
                     r[h] = least;
                 }
                 if (before[0] != 1 || before[1] != 1)
-        #pragma unroll
+                    #pragma unroll
                     for (int i = 0; i < 48; i++)
                         c[i] *= before[i / 2 % 2];
                 // Here all have read the tile of Y before this one.
@@ -618,13 +618,13 @@ void kiln_xgemm_skinny_multiply(long M, long N, long K,
                     x[i] *= as_float((min(r[i % 2], 126) + 127) << 23);
                 #pragma unroll 1
                 for (uint quarter = 0; quarter < 4; quarter++)
-                #pragma unroll
+                    #pragma unroll
                     for (int i = 0; i < 16; i++) {
                         const uint k = i / 4 * 16 + i / 2 % 2 * 8 + quarter * 2 + i % 2;
                         const uint from = lane / 4 * 4 + quarter;
                         const float x_0 = of_lane(i % 2 ? x[i - 1].y : x[i].x, from);
                         const float x_1 = of_lane(i % 2 ? x[i].y : x[i + 1].x, from);
-                #pragma unroll
+                        #pragma unroll
                         for (uint j = 0; j < 12; j++) {
                             const float2 y = *(__local const float2 *) (y_tile + j * 2048 + (k ^ j
                                     % 4) * 32
@@ -675,7 +675,7 @@ void kiln_xgemm_skinny_multiply(long M, long N, long K,
             }
         }
         if (!is_plain)
-        #pragma unroll
+            #pragma unroll
             for (int i = 0; i < 48; i++) {
                 const int both = r[i / 2 % 2] + exponents[first_y + lane % 4 * 2 + i / 4 * 8 + i
                         % 2];

@@ -53,7 +53,7 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
     float c[4][2];
     #pragma unroll
     for (int j = 0; j < 4; j++)
-    #pragma unroll
+        #pragma unroll
         for (int v = 0; v < 2; v++)
             c[j][v] = 0;
     int column[2];
@@ -73,17 +73,17 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
         for (; k + 2 < end; k += 4) {
             __global const half *x = X + k * ldx;
             float a[2][2];
-            #pragma unroll
+                #pragma unroll
                 for (int r = 0; r < 2; r++)
-            #pragma unroll
+                    #pragma unroll
                     for (int v = 0; v < 2; v++)
                         a[r][v] = load(x + r * 2 * ldx + column[v]);
             #pragma unroll
             for (int r = 0; r < 2; r++)
-            #pragma unroll
+                #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     const float b = kept[(k - chunk + r * 2) * 4 + j];
-            #pragma unroll
+                    #pragma unroll
                     for (int v = 0; v < 2; v++)
                         c[j][v] += a[r][v] * b;
                 }
@@ -91,13 +91,13 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
         for (; k < end; k += 2) {
             __global const half *x = X + k * ldx;
             float a[1][2];
-            #pragma unroll
+                    #pragma unroll
                 for (int v = 0; v < 2; v++)
                     a[0][v] = load(x + column[v]);
-            #pragma unroll
+                #pragma unroll
             for (int j = 0; j < 4; j++) {
                 const float b = kept[(k - chunk) * 4 + j];
-            #pragma unroll
+                    #pragma unroll
                 for (int v = 0; v < 2; v++)
                     c[j][v] += a[0][v] * b;
             }
@@ -107,7 +107,7 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
     barrier(CLK_LOCAL_MEM_FENCE);
     #pragma unroll
     for (int j = 0; j < 4; j++)
-    #pragma unroll
+        #pragma unroll
         for (int v = 0; v < 2; v++)
             kept[(j * 2 + v) * 10 + along_k * 5 + along_l] =
                     c[j][v];

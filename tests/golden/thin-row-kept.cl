@@ -52,7 +52,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     float c[2][2];
     #pragma unroll
     for (int j = 0; j < 2; j++)
-    #pragma unroll
+        #pragma unroll
         for (int r = 0; r < 2; r++)
             c[j][r] = 0;
     // The address itself is tested: a buffer may begin at any element.
@@ -71,13 +71,13 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         if (is_aligned) {
             for (; k + 2 <= end; k += 8) {
                 float2 a[2];
-    #pragma unroll
+                #pragma unroll
                 for (int r = 0; r < 2; r++)
                     a[r] = load_aligned(x[r] + k);
-    #pragma unroll
+                #pragma unroll
                 for (int j = 0; j < 2; j++) {
                     const float2 b = *(__local const float2 *) (kept + j * 66 + (k - chunk));
-    #pragma unroll
+                    #pragma unroll
                     for (int r = 0; r < 2; r++) {
                         c[j][r] += a[r].s0 * b.s0;
                         c[j][r] += a[r].s1 * b.s1;
@@ -87,13 +87,13 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
             // What is left of K is less than a vector, and one work-item's.
             for (; k < end; k++) {
                 float a[1][2];
-                #pragma unroll
+                    #pragma unroll
                 for (int r = 0; r < 2; r++)
                     a[0][r] = load(x[r] + k);
-                #pragma unroll
+                    #pragma unroll
                 for (int j = 0; j < 2; j++) {
                     const float b = kept[j * 66 + (k - chunk)];
-                #pragma unroll
+                        #pragma unroll
                     for (int r = 0; r < 2; r++)
                         c[j][r] += a[0][r] * b;
                 }
@@ -103,28 +103,28 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
                 float a[2][2];
                 #pragma unroll
                 for (int v = 0; v < 2; v++)
-                #pragma unroll
+                    #pragma unroll
                     for (int r = 0; r < 2; r++)
                         a[v][r] = load(x[r] + k + v * 4);
                 #pragma unroll
                 for (int v = 0; v < 2; v++)
-                #pragma unroll
+                    #pragma unroll
                     for (int j = 0; j < 2; j++) {
                         const float b = kept[j * 66 + (k - chunk) + v * 4];
-                #pragma unroll
+                        #pragma unroll
                         for (int r = 0; r < 2; r++)
                             c[j][r] += a[v][r] * b;
                     }
             }
             for (; k < end; k += 4) {
                 float a[1][2];
-                #pragma unroll
+                    #pragma unroll
                 for (int r = 0; r < 2; r++)
                     a[0][r] = load(x[r] + k);
-                #pragma unroll
+                    #pragma unroll
                 for (int j = 0; j < 2; j++) {
                     const float b = kept[j * 66 + (k - chunk)];
-                #pragma unroll
+                        #pragma unroll
                     for (int r = 0; r < 2; r++)
                         c[j][r] += a[0][r] * b;
                 }
@@ -135,7 +135,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     barrier(CLK_LOCAL_MEM_FENCE);
     #pragma unroll
     for (int j = 0; j < 2; j++)
-    #pragma unroll
+        #pragma unroll
         for (int v = 0; v < 2; v++)
             kept[(j * 2 + v) * 12 + along_k * 3 + along_l] =
                     c[j][v];

@@ -75,7 +75,7 @@ static void fetch_a(uint tile, __global const double *from, long ld, int left, i
     const int x = who % 16, y = who / 16;
     const bool is_there = x < ks;
     from += y * ld + x;
-#pragma unroll
+    #pragma unroll
     for (int row = 0; row < 128; row += 8) {
         if (row + y < left)
             copy_element(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from, is_there);
@@ -90,7 +90,7 @@ static void fetch_b(uint tile, __global const double *from, long ld, int left, i
     const int x = who % 16, y = who / 16;
     const bool is_there = x < ks;
     from += y * ld + x;
-#pragma unroll
+    #pragma unroll
     for (int row = 0; row < 64; row += 8) {
         if (row + y < left)
             copy_element(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from, is_there);
@@ -207,9 +207,9 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
         const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
         const uint warp_m = warp % 8 * 16, warp_n = warp / 8 * 64;
         double c[1][8][4];
-        #pragma unroll
+            #pragma unroll
         for (int j = 0; j < 8; j++)
-        #pragma unroll
+                #pragma unroll
             for (int e = 0; e < 4; e++)
                 c[0][j][e] = 0;
         // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,
@@ -230,7 +230,7 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
                 mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));
             __local const uchar *a_tile = a_tiles + stage * 16384;
             __local const uchar *b_tile = b_tiles + stage * 8192;
-        #pragma unroll
+            #pragma unroll
             for (int s = 0; s < 2; s++) {
                 // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
                 // Eight values of k of the tile.
@@ -247,7 +247,7 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
                     bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);
                     bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));
                 }
-                #pragma unroll
+                    #pragma unroll
                 for (int j = 0; j < 8; j++)
                     multiply_blocks(c[0][j], as0[0], bs0[j]);
             }
@@ -257,13 +257,13 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
             }
         }
         // Rows and columns of a block are in the order in which they were read.
-        #pragma unroll
+            #pragma unroll
         for (int h = 0; h < 2; h++) {
             const long row = first_m + warp_m + h * 8 + lane_r;
             if (row >= M)
                 break;
             __global double *out = C + row * ldc;
-        #pragma unroll
+                #pragma unroll
             for (int j = 0; j < 8; j++) {
                 const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
                 put_pair(c[0][j][2 * h], c[0][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);

@@ -385,9 +385,9 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
         double c[2][4][4];
         #pragma unroll
         for (int i = 0; i < 2; i++)
-        #pragma unroll
+            #pragma unroll
             for (int j = 0; j < 4; j++)
-        #pragma unroll
+                #pragma unroll
                 for (int e = 0; e < 4; e++)
                     c[i][j][e] = 0;
         // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,
@@ -408,7 +408,7 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
                 mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));
             __local const uchar *a_tile = a_tiles + stage * 8192;
             __local const uchar *b_tile = b_tiles + stage * 16384;
-        #pragma unroll
+            #pragma unroll
             for (int s = 0; s < 2; s++) {
                 // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
                 // Eight values of k of the tile.
@@ -429,7 +429,7 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
                 }
                 #pragma unroll
                 for (int i = 0; i < 2; i++)
-                #pragma unroll
+                    #pragma unroll
                     for (int j = 0; j < 4; j++)
                         multiply_blocks(c[i][j], as0[i], bs0[j]);
             }
@@ -441,13 +441,13 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
         // Rows and columns of a block are in the order in which they were read.
         #pragma unroll
         for (int i = 0; i < 2; i++)
-        #pragma unroll
+            #pragma unroll
             for (int h = 0; h < 2; h++) {
                 const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
                 if (row >= M)
                     break;
                 __global double *out = C + row * ldc;
-        #pragma unroll
+                #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
                     put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,

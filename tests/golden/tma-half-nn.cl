@@ -237,13 +237,13 @@ static uint exchange(uint x, uint distance)
 // x[i] of work-item j of four, which are so far apart, becomes x[j] of work-item i.
 static void transpose_four(uint x[4], uint j, uint apart)
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 4; i += 2) {
         const uint other = exchange(j & 1 ? x[i] : x[i + 1], apart);
         x[i] = j & 1 ? other : x[i];
         x[i + 1] = j & 1 ? x[i + 1] : other;
     }
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 2; i++) {
         const uint other = exchange(j & 2 ? x[i] : x[i + 2], 2 * apart);
         x[i] = j & 2 ? other : x[i];
@@ -459,7 +459,7 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                 asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
             warp_sync();
             asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
-        #pragma unroll
+            #pragma unroll
             for (int s = 0; s < 4; s++)
                 multiply_128(c, a + s * 2, b + s * 128);
             asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
@@ -476,13 +476,13 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
         #pragma unroll
         for (int h = 0; h < 2; h++) {
             const long row_0 = first_m + item / 32 * 16 + h * 8, row = row_0 + item % 32 / 4;
-        #pragma unroll
+            #pragma unroll
             for (int j = 0; j < 4; j++) {
                 // Four blocks of 8 columns, of each of which a work-item has two.
                 const long block = first_n + j * 32;
                 if (beta != 0) {
                     if (row < M)
-        #pragma unroll
+                        #pragma unroll
                         for (int b = 0; b < 4; b++)
                             put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],
                                     C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,
@@ -491,7 +491,7 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                 }
                 // With its three neighbours a work-item changes them for the eight columns of one.
                 uint x[4];
-        #pragma unroll
+                #pragma unroll
                 for (int b = 0; b < 4; b++)
                     x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],
                             alpha * c[(4 * j + b) * 4 + 2 * h + 1]);
@@ -510,7 +510,7 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                 __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32) + item
                         % 32;
                 if (block + item % 32 < N)
-        #pragma unroll
+                    #pragma unroll
                     for (int r = 0; r < 8; r++)
                         if (row_0 + r < M)
                             *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32)

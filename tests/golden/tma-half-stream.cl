@@ -230,13 +230,13 @@ static uint exchange(uint x, uint distance)
 // x[i] of work-item j of four, which are so far apart, becomes x[j] of work-item i.
 static void transpose_four(uint x[4], uint j, uint apart)
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 4; i += 2) {
         const uint other = exchange(j & 1 ? x[i] : x[i + 1], apart);
         x[i] = j & 1 ? other : x[i];
         x[i + 1] = j & 1 ? x[i + 1] : other;
     }
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 2; i++) {
         const uint other = exchange(j & 2 ? x[i] : x[i + 2], 2 * apart);
         x[i] = j & 2 ? other : x[i];
@@ -507,7 +507,7 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                 asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
             warp_sync();
             asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
-        #pragma unroll
+            #pragma unroll
             for (int s = 0; s < 4; s++)
                 multiply_64(c, a + s * 128, b + s * 2);
             asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
@@ -526,7 +526,7 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
         if (num < steps) {
             // Not all of the tile: kept for the stage that adds up.
             __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
-        #pragma unroll
+            #pragma unroll
             for (int i = 0; i < 32; i += 4)
                 *(__global float4 *) (part + i * 128) = (float4) (c[i], c[i + 1], c[i + 2],
                         c[i + 3]);
@@ -535,13 +535,13 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
         #pragma unroll
         for (int h = 0; h < 2; h++) {
             const long row_0 = first_m + item / 32 * 16 + h * 8, row = row_0 + item % 32 / 4;
-        #pragma unroll
+            #pragma unroll
             for (int j = 0; j < 2; j++) {
                 // Four blocks of 8 columns, of each of which a work-item has two.
                 const long block = first_n + j * 32;
                 if (beta != 0) {
                     if (row < M)
-        #pragma unroll
+                        #pragma unroll
                         for (int b = 0; b < 4; b++)
                             put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],
                                     C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,
@@ -550,7 +550,7 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                 }
                 // With its three neighbours a work-item changes them for the eight columns of one.
                 uint x[4];
-        #pragma unroll
+                #pragma unroll
                 for (int b = 0; b < 4; b++)
                     x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],
                             alpha * c[(4 * j + b) * 4 + 2 * h + 1]);
@@ -569,7 +569,7 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                 __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32) + item
                         % 32;
                 if (block + item % 32 < N)
-        #pragma unroll
+                    #pragma unroll
                     for (int r = 0; r < 8; r++)
                         if (row_0 + r < M)
                             *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32)
@@ -643,11 +643,11 @@ void kiln_hgemm_tma_add(long M, long N, long K,
             float4 sum = 0;
             for (uint p = 0; p < num; p += 4) {
                 float4 some[4];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     some[q] = p + q >= num ? 0
                             : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
             }
@@ -656,7 +656,7 @@ void kiln_hgemm_tma_add(long M, long N, long K,
                 float4 all;
                 sum_t each[4];
             } sums_of = { sum };
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 4; u += 2) {
                 const uint e = first + u;
                 const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;
@@ -674,7 +674,7 @@ void kiln_hgemm_tma_add(long M, long N, long K,
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             float4 part[9];
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++) {
                 const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
                 part[u] = 0;
@@ -682,7 +682,7 @@ void kiln_hgemm_tma_add(long M, long N, long K,
                     part[u] = *(__global const float4 *) (parts + piece * 4096
                             + at * 128 + adder % 32 * 4);
             }
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++)
                 sum += part[u];
         }
@@ -690,7 +690,7 @@ void kiln_hgemm_tma_add(long M, long N, long K,
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 128) {
             sum_t all = 0;
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += sums[u][adder];
             const uint element = at * 128 + adder;

@@ -78,7 +78,7 @@ static void fetch_a(uint tile, __global const float *from, long ld, int left, in
     from += y * ld + high * 16 + x;
     tile += (x * 2 + high) * 256 + (y ^ x % 2 * 2) * 4;
     left -= y;
-#pragma unroll
+    #pragma unroll
     for (int row = 0; row < 64; row += 4) {
         if (row < left)
             copy_element(tile + row / 64 * 8192 + row % 64 / 32 * 128
@@ -94,11 +94,11 @@ static void fetch_b(uint tile, __global const float *from, long ld, int left, in
 {
     const int x = who % 32, y = who / 32;
     from += y * ld + x;
-#pragma unroll
+    #pragma unroll
     for (int k = 0; k < 32; k += 4) {
         const bool is_there = k + y < ks;
         const uint line = tile + ((k % 16 + y) * 2 + k / 16) * 256 + x * 4;
-#pragma unroll
+        #pragma unroll
         for (int i = 0; i < 128; i += 32)
             if (i + x < left)
                 copy_element(line + i / 64 * 8192 + i % 64 * 4, from + i, is_there);
@@ -124,13 +124,13 @@ static uint exchange(uint x, uint distance)
 // x[i] of work-item j of four, which are so far apart, becomes x[j] of work-item i.
 static void transpose_four(uint x[4], uint j, uint apart)
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 4; i += 2) {
         const uint other = exchange(j & 1 ? x[i] : x[i + 1], apart);
         x[i] = j & 1 ? other : x[i];
         x[i + 1] = j & 1 ? x[i + 1] : other;
     }
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 2; i++) {
         const uint other = exchange(j & 2 ? x[i] : x[i + 2], 2 * apart);
         x[i] = j & 2 ? other : x[i];
@@ -269,7 +269,7 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
         float c[8][8];
         #pragma unroll
         for (int m = 0; m < 8; m++)
-        #pragma unroll
+            #pragma unroll
             for (int n = 0; n < 8; n++)
                 c[m][n] = 0;
         for (int now = 0; now < num; now++) {
@@ -287,27 +287,27 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
             for (int q = 0; q < 8; q++) {
                 const uint a_from = a_chunk ^ q * 16;
                 const uint b_from = b_chunk;
-            #pragma unroll
+                #pragma unroll
                 for (int k = 4 * q; k < 4 * q + 4; k++) {
                     float as[8], bs[8];
-            #pragma unroll
+                    #pragma unroll
                     for (int m = 0; m < 8; m += 4) {
                         const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from
                                 + m / 8 * 8192 + m % 8 * 32);
                         const float four[4] = { x.s0, x.s1, x.s2, x.s3 };
-            #pragma unroll
+                        #pragma unroll
                         for (int i = 0; i < 4; i++)
                             as[m + i] = four[i ^ (k & 2)];
                     }
-            #pragma unroll
+                    #pragma unroll
                     for (int n = 0; n < 8; n += 4) {
                         const float4 x = *(__local const float4 *) (b_tile + k * 256
                                 + (b_from ^ n % 8 * 16) + n / 8 * 128);
                         bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
                     }
-            #pragma unroll
+                    #pragma unroll
                     for (int n = 0; n < 8; n++)
-            #pragma unroll
+                        #pragma unroll
                         for (int i = 0; i < 8; i++) {
                             // Two products in a row have a factor in common, which is not read from
                             // its register.
@@ -327,9 +327,9 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
         if (num < steps) {
             // Not all of the tile: kept for the stage that adds up.
             __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 8192;
-        #pragma unroll
+            #pragma unroll
             for (int m = 0; m < 8; m++)
-        #pragma unroll
+                #pragma unroll
                 for (int n = 0; n < 8; n += 4)
                     *(__global float4 *) (part + (m * 8 + n) * 128) =
                             (float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);
@@ -339,7 +339,7 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
         for (int m = 0; m < 8; m++) {
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
             __global float *out = C + row * ldc;
-        #pragma unroll
+            #pragma unroll
             for (int n = 0; n < 8; n += 4) {
                 const long block = first_n + warp_n + n * 4;
                 if (is_aligned && block + 15 < N) {
@@ -353,7 +353,7 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
                             as_uint(c[m][n + 3]) };
                     transpose_four(x, lane_n, 1);
                     if (row < M)
-        #pragma unroll
+                        #pragma unroll
                         for (int i = 0; i < 4; i++)
                             put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
                 }
@@ -426,11 +426,11 @@ void kiln_sgemm_tma_add(long M, long N, long K,
             float4 sum = 0;
             for (uint p = 0; p < num; p += 4) {
                 float4 some[4];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     some[q] = p + q >= num ? 0
                             : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
             }
@@ -447,7 +447,7 @@ void kiln_sgemm_tma_add(long M, long N, long K,
                     put_four(sum, C + row * ldc + col, alpha, beta);
                 } else {
                     const float four[4] = { sum.s0, sum.s1, sum.s2, sum.s3 };
-#pragma unroll
+                    #pragma unroll
                     for (int u = 0; u < 4; u++)
                         put_column(four[u], C + row * ldc, col + u, N, alpha, beta);
                 }
@@ -461,7 +461,7 @@ void kiln_sgemm_tma_add(long M, long N, long K,
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             float4 part[9];
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++) {
                 const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
                 part[u] = 0;
@@ -469,7 +469,7 @@ void kiln_sgemm_tma_add(long M, long N, long K,
                     part[u] = *(__global const float4 *) (parts + piece * 8192
                             + at * 128 + adder % 32 * 4);
             }
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++)
                 sum += part[u];
         }
@@ -477,7 +477,7 @@ void kiln_sgemm_tma_add(long M, long N, long K,
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 128) {
             sum_t all = 0;
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += sums[u][adder];
             const uint element = at * 128 + adder;

@@ -195,7 +195,7 @@ static void transpose_block(__local uchar *tile, uint rows, uint i)
     const bool has_block = g < rows / 4;
     float4 x[4];
     if (has_block)
-#pragma unroll
+        #pragma unroll
         for (int r = 0; r < 4; r++)
             x[r] = *(__local const float4 *) (from + r * 128 + (q ^ (g % 2 * 4 + r)) * 16);
     warp_sync();
@@ -226,13 +226,13 @@ static uint exchange(uint x, uint distance)
 // x[i] of work-item j of four, which are so far apart, becomes x[j] of work-item i.
 static void transpose_four(uint x[4], uint j, uint apart)
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 4; i += 2) {
         const uint other = exchange(j & 1 ? x[i] : x[i + 1], apart);
         x[i] = j & 1 ? other : x[i];
         x[i + 1] = j & 1 ? x[i + 1] : other;
     }
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 2; i++) {
         const uint other = exchange(j & 2 ? x[i] : x[i + 2], 2 * apart);
         x[i] = j & 2 ? other : x[i];
@@ -438,7 +438,7 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
         float c[8][8];
         #pragma unroll
         for (int m = 0; m < 8; m++)
-        #pragma unroll
+            #pragma unroll
             for (int n = 0; n < 8; n++)
                 c[m][n] = 0;
         // Every 4th step is this warp's.
@@ -458,24 +458,24 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
             for (int q = 0; q < 8; q++) {
                 const uint a_from = a_chunk ^ q * 16;
                 const uint b_from = b_chunk ^ q * 16;
-            #pragma unroll
+                #pragma unroll
                 for (int k = 4 * q; k < 4 * q + 4; k++) {
                     float as[8], bs[8];
-            #pragma unroll
+                    #pragma unroll
                     for (int m = 0; m < 8; m += 4) {
                         const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from
                                 + m / 8 * 8192 + m % 8 * 32);
                         as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;
                     }
-            #pragma unroll
+                    #pragma unroll
                     for (int n = 0; n < 8; n += 4) {
                         const float4 x = *(__local const float4 *) (b_tile + k * 256
                                 + (b_from ^ n % 8 * 16) + n / 8 * 128);
                         bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
                     }
-            #pragma unroll
+                    #pragma unroll
                     for (int n = 0; n < 8; n++)
-            #pragma unroll
+                        #pragma unroll
                         for (int i = 0; i < 8; i++) {
                             // Two products in a row have a factor in common, which is not read from
                             // its register.
@@ -495,9 +495,9 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
         __local float *sums = (__local float *) a_tiles + item % 64;
         asm volatile("bar.sync 2, 256;" ::: "memory");
         if (slice > 0)
-        #pragma unroll
+            #pragma unroll
             for (int m = 0; m < 8; m++)
-        #pragma unroll
+                #pragma unroll
                 for (int n = 0; n < 8; n++)
                     sums[((slice - 1) * 64 + m * 8 + n) * 64] = c[m][n];
         asm volatile("bar.sync 2, 256;" ::: "memory");
@@ -505,16 +505,16 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
             return;
         #pragma unroll
         for (int x = 0; x < 3; x++)
-        #pragma unroll
+            #pragma unroll
             for (int m = 0; m < 8; m++)
-        #pragma unroll
+                #pragma unroll
                 for (int n = 0; n < 8; n++)
                     c[m][n] += sums[(x * 64 + m * 8 + n) * 64];
         #pragma unroll
         for (int m = 0; m < 8; m++) {
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
             __global float *out = C + row * ldc;
-        #pragma unroll
+            #pragma unroll
             for (int n = 0; n < 8; n += 4) {
                 const long block = first_n + warp_n + n * 4;
                 if (is_aligned && block + 15 < N) {
@@ -528,7 +528,7 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
                             as_uint(c[m][n + 3]) };
                     transpose_four(x, lane_n, 1);
                     if (row < M)
-        #pragma unroll
+                        #pragma unroll
                         for (int i = 0; i < 4; i++)
                             put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
                 }

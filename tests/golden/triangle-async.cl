@@ -72,7 +72,7 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines, in
     // All of the tile is there.
     if (lines >= 64 && cols >= 16) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -80,7 +80,7 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines, in
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -100,7 +100,7 @@ static void copy_b(uint to, __global const double *from, long ld, uint lines, in
     // All of the tile is there.
     if (lines >= 64 && cols >= 16) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -108,7 +108,7 @@ static void copy_b(uint to, __global const double *from, long ld, uint lines, in
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -121,7 +121,7 @@ static void copy_b(uint to, __global const double *from, long ld, uint lines, in
 // c += a b for blocks of 16 x 8, 16 x 8 and 8 x 8, spread over a warp as the PTX ISA says.
 static void multiply_blocks(double c[4], const double a[4], const double b[2])
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 4; i++)
         asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
                 "{%0, %1}, {%2}, {%3}, {%0, %1};" :
@@ -279,9 +279,9 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
         double c[2][4][4];
         #pragma unroll
         for (int i = 0; i < 2; i++)
-        #pragma unroll
+            #pragma unroll
             for (int j = 0; j < 4; j++)
-        #pragma unroll
+                #pragma unroll
                 for (int e = 0; e < 4; e++)
                     c[i][j][e] = 0;
         // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,
@@ -338,7 +338,7 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
                 }
                 #pragma unroll
                 for (int i = 0; i < 2; i++)
-                #pragma unroll
+                    #pragma unroll
                     for (int j = 0; j < 4; j++)
                         multiply_blocks(c[i][j], as0[i], bs0[j]);
             }
@@ -346,11 +346,11 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
         if (num < steps) {
             // Not all of the tile: kept for the stage that adds up.
             __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
-        #pragma unroll
+            #pragma unroll
             for (int i = 0; i < 2; i++)
-        #pragma unroll
+                #pragma unroll
                 for (int j = 0; j < 4; j++)
-        #pragma unroll
+                    #pragma unroll
                     for (int e = 0; e < 4; e += 2)
                         *(__global double2 *) (part + ((i * 4 + j) * 4 + e) * 128) =
                                 (double2) (c[i][j][e], c[i][j][e + 1]);
@@ -363,12 +363,12 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
             __local double *c_tile = (__local double *) both_tiles;
             // All have multiplied the last step.
             barrier(CLK_LOCAL_MEM_FENCE);
-        #pragma unroll
+            #pragma unroll
             for (int i = 0; i < 2; i++)
-        #pragma unroll
+                #pragma unroll
                 for (int h = 0; h < 2; h++) {
                     const uint row = warp_m + i * 16 + h * 8 + lane_r;
-        #pragma unroll
+                    #pragma unroll
                     for (int j = 0; j < 4; j++) {
                         const uint col = warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
                         *(__local double2 *) (c_tile + c_place(row, col)) =
@@ -378,11 +378,11 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
             barrier(CLK_LOCAL_MEM_FENCE);
             const int rows = min(M - first_m, 64L);
             __global double *out = C + (first_m + warp) * ldc + first_n + lane;
-        #pragma unroll 4
+            #pragma unroll 4
             for (int m = warp; m < rows; m += 4) {
                 const long2 stored = stored_columns(first_m + m, N, triangle) - first_n;
                 const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 64L);
-        #pragma unroll
+                #pragma unroll
                 for (int n = 0; n < 64; n += 32) {
                     const int col = n + (int) lane;
                     if (col >= begin && col < end)
@@ -395,14 +395,14 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
         // Rows and columns of a block are in the order in which they were read.
         #pragma unroll
         for (int i = 0; i < 2; i++)
-        #pragma unroll
+            #pragma unroll
             for (int h = 0; h < 2; h++) {
                 const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
                 if (row >= M)
                     break;
                 const long2 stored = stored_columns(row, N, triangle);
                 __global double *out = C + row * ldc;
-        #pragma unroll
+                #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
                     put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, stored, alpha, beta,
@@ -476,11 +476,11 @@ void kiln_dgemmt_async_add(long M, long N, long K,
             double2 sum = 0;
             for (uint p = 0; p < num; p += 4) {
                 double2 some[4];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     some[q] = p + q >= num ? 0
                             : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
             }
@@ -511,7 +511,7 @@ void kiln_dgemmt_async_add(long M, long N, long K,
         double2 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             double2 part[9];
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++) {
                 const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
                 part[u] = 0;
@@ -519,7 +519,7 @@ void kiln_dgemmt_async_add(long M, long N, long K,
                     part[u] = *(__global const double2 *) (parts + piece * 4096
                             + at * 64 + adder % 32 * 2);
             }
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++)
                 sum += part[u];
         }
@@ -527,7 +527,7 @@ void kiln_dgemmt_async_add(long M, long N, long K,
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 64) {
             sum_t all = 0;
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += sums[u][adder];
             const uint element = at * 64 + adder;

@@ -120,18 +120,18 @@ static void settle(float c[64])
 static void restore(__local uchar *eight, uint lines, int e, uint lane)
 {
     uint4 high[2], low[2];
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 2; i++) {
         high[i] = *(__local const uint4 *) (eight + i * 512 + lane * 16);
         low[i] = *(__local const uint4 *) (eight + 1024 + i * 512 + lane * 16);
     }
     warp_sync();
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 2; i++) {
         uint x[8];
         vstore4(high[i], 0, x);
         vstore4(low[i], 1, x);
-#pragma unroll
+        #pragma unroll
         for (int u = 0; u < 8; u++) {
             const uint k = i * 32 + lane / 8 * 8 + u;
             const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
@@ -283,13 +283,13 @@ static void put_pieces(const float x[8], int e, __global uchar *to)
 {
     uint high[4], low[4];
     if (e == 1000) {
-#pragma unroll
+        #pragma unroll
         for (int i = 0; i < 4; i++) {
             high[i] = as_uint(x[i]);
             low[i] = as_uint(x[4 + i]);
         }
     } else {
-#pragma unroll
+        #pragma unroll
         for (int i = 0; i < 4; i++) {
             const float2 y = (float2) (scaled(x[2 * i], e), scaled(x[2 * i + 1], e));
             high[i] = pack_halves(y.x, y.y);
@@ -318,7 +318,7 @@ static void load_along(float x[8], __global const float *X, long ldx, long line,
         vstore4(*(__global const float4 *) from, 0, x);
         vstore4(*(__global const float4 *) (from + 4), 1, x);
     } else {
-#pragma unroll
+        #pragma unroll
         for (int i = 0; i < 8; i++)
             x[i] = from[i];
     }
@@ -327,7 +327,7 @@ static void load_along(float x[8], __global const float *X, long ldx, long line,
 // The same at the edge of the matrix: what lies outside is 0. Elements of a line are `step` apart.
 static void load_some(float x[8], __global const float *from, long step, long num)
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 8; i++)
         x[i] = i < num ? from[i * step] : 0;
 }
@@ -339,7 +339,7 @@ struct look {
 
 static void look_at(struct look *look, const float x[8])
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 8; i++) {
         const uint bits = as_uint(x[i]) & 0x7fffffff;
         look->most = max(look->most, bits);
@@ -352,7 +352,7 @@ static void look_at(struct look *look, const float x[8])
 static struct look look_of_all(struct look look, __local uint *scratch)
 {
     const uint item = get_local_id(0), own = item % 8;
-#pragma unroll
+    #pragma unroll
     for (uint distance = 8; distance < 32; distance *= 2) {
         look.most = max(look.most, exchange(look.most, distance));
         look.ranks += exchange(look.ranks, distance);
@@ -604,7 +604,7 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
                 __local uchar *a_tile = a_tiles + stage * 16384;
                 __local uchar *b_tile = b_tiles + stage * 32768;
                 mbarrier_wait(fulls + 8 * stage, phase);
-            #pragma unroll 1
+                #pragma unroll 1
                 for (uint g = warp; g < 24; g += 4) {
                     const bool is_a = g < 8;
                     const uint lines = is_a ? g : g - 8;
@@ -615,28 +615,28 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
                 }
                 asm volatile("bar.sync 2, 128;" ::: "memory");
                 if (now % 2 == 0) {
-            #pragma unroll
+                    #pragma unroll
                     for (int i = 0; i < 64; i++) {
                         c[i] += sums[i];
                         sums[i] = 0;
                     }
                 }
-            #pragma unroll 2
+                #pragma unroll 2
                 for (uint k = 0; k < 64; k++) {
                     float x[2];
-            #pragma unroll
+                    #pragma unroll
                     for (uint h = 0; h < 2; h++) {
                         const uint lines = warp * 2 + h;
                         x[h] = *(__local const float *) (a_tile + lines * 2048 + (k ^ lines % 4)
                                 * 32
                                 + lane / 4 * 4);
                     }
-            #pragma unroll
+                    #pragma unroll
                     for (uint j = 0; j < 16; j++) {
                         const float2 y = *(__local const float2 *) (b_tile + j * 2048 + (k ^ j % 4)
                                 * 32
                                 + lane % 4 * 8);
-            #pragma unroll
+                        #pragma unroll
                         for (uint h = 0; h < 2; h++) {
                             sums[4 * j + 2 * h] += x[h] * y.x;
                             sums[4 * j + 2 * h + 1] += x[h] * y.y;
@@ -663,7 +663,7 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
                 h[i] = 0;
             for (int from = 0; from < num; from += 16) {
                 float l[64];
-            #pragma unroll
+                #pragma unroll
                 for (int i = 0; i < 64; i++)
                     l[i] = 0;
                 for (int now = from; now < min(from + 16, num); now++) {
@@ -680,7 +680,7 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
                     multiply(h, a + 32, b + 32);
                     multiply(h, a + 48, b + 48);
                     asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
-            #pragma unroll
+                    #pragma unroll
                     for (int s = 0; s < 4; s++) {
                         multiply(l, a + s * 16, b + s * 16 + 64);
                         multiply(l, a + s * 16 + 64, b + s * 16);
@@ -692,7 +692,7 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
                         mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));
                     // The tensor units round sums towards 0: few are added there.
                     settle(h);
-            #pragma unroll
+                    #pragma unroll
                     for (int i = 0; i < 64; i++)
                         c[i] += h[i];
                     if (++stage == 4) {
@@ -702,11 +702,11 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
                 }
                 asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
                 settle(l);
-            #pragma unroll
+                #pragma unroll
                 for (int i = 0; i < 64; i++)
                     c[i] += l[i] * 0x1p-11f;
             }
-        #pragma unroll
+            #pragma unroll
             for (int i = 0; i < 64; i++) {
                 const int e = a_exponents[row_0 + i / 2 % 2 * 8] + b_exponents[col_0 + i / 4 * 8 + i
                         % 2];
@@ -719,16 +719,16 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
         __local float *eight = rows + item / 32 * 256;
         #pragma unroll
         for (int h = 0; h < 2; h++)
-        #pragma unroll
+            #pragma unroll
             for (int j = 0; j < 16; j += 4) {
                 warp_sync();
-        #pragma unroll
+                #pragma unroll
                 for (int b = 0; b < 4; b++)
                     *(__local float2 *) (eight + lane / 4 * 32 + (b ^ lane / 4 % 4) * 8
                             + lane % 4 * 2) = (float2) (c[4 * (j + b) + 2 * h],
                                     c[4 * (j + b) + 2 * h + 1]);
                 warp_sync();
-        #pragma unroll
+                #pragma unroll
                 for (int i = 0; i < 8; i++) {
                     const uint r = i + lane / 32, column = lane % 32;
                     const long row = first_m + item / 32 * 16 + h * 8 + r;

@@ -64,7 +64,7 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines, in
     // All of the tile is there.
     if (lines >= 64 && cols >= 16) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -72,7 +72,7 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines, in
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -92,7 +92,7 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines, in
     // All of the tile is there.
     if (lines >= 64 && cols >= 16) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -100,7 +100,7 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines, in
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
@@ -323,7 +323,7 @@ void kiln_cgemmt_interleaved_stream(long M, long N, long K,
     {
         // What the real and imaginary parts of rows of A give with those of columns of B.
         float c[8][8];
-#pragma unroll
+        #pragma unroll
         for (int e = 0; e < 64; e++)
             c[e / 8][e % 8] = 0;
         for (int now = 0; now < num; now++) {
@@ -338,13 +338,13 @@ void kiln_cgemmt_interleaved_stream(long M, long N, long K,
             #pragma unroll 8
             for (int q = 0; q < 8; q++) {
                 float2 as[2][4], bs[2][4];
-            #pragma unroll
+                #pragma unroll
                 for (int m = 0; m < 4; m++) {
                     const float4 x = *(__local const float4 *) (a_tile + m * 1024
                             + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
                     as[0][m] = x.s01, as[1][m] = x.s23;
                 }
-            #pragma unroll
+                #pragma unroll
                 for (int n = 0; n < 4; n++) {
                     const float4 x = *(__local const float4 *) (b_tile + n * 512
                             + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));
@@ -353,11 +353,11 @@ void kiln_cgemmt_interleaved_stream(long M, long N, long K,
                 // Each part of A by each part of B. Two products in a row have a factor in common,
                 // which is kept where it is multiplied: registers are read in two banks, and a
                 // product has three operands.
-            #pragma unroll
+                #pragma unroll
                 for (int h = 0; h < 2; h++)
-            #pragma unroll
+                    #pragma unroll
                     for (int n = 0; n < 8; n++)
-            #pragma unroll
+                        #pragma unroll
                         for (int i = 0; i < 8; i++) {
                             const int m = n % 2 ? 7 - i : i;
                             c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
@@ -372,7 +372,7 @@ void kiln_cgemmt_interleaved_stream(long M, long N, long K,
         warp_sync();
         if (num > 0 && lane == 0)
             mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
-#pragma unroll
+        #pragma unroll
         for (int e = 0; e < 16; e++) {
             const int m = e / 4 * 2, n = e % 4 * 2;
             const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
@@ -455,11 +455,11 @@ void kiln_cgemmt_interleaved_add(long M, long N, long K,
             float4 sum = 0;
             for (uint p = 0; p < num; p += 4) {
                 float4 some[4];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     some[q] = p + q >= num ? 0
                             : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
-#pragma unroll
+                #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
             }
@@ -468,7 +468,7 @@ void kiln_cgemmt_interleaved_add(long M, long N, long K,
                 float4 all;
                 sum_t each[2];
             } sums_of = { sum };
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 2; u++) {
                 const uint e = first + u;
                 const sum_t all = sums_of.each[u];
@@ -489,7 +489,7 @@ void kiln_cgemmt_interleaved_add(long M, long N, long K,
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             float4 part[9];
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++) {
                 const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
                 part[u] = 0;
@@ -497,7 +497,7 @@ void kiln_cgemmt_interleaved_add(long M, long N, long K,
                     part[u] = *(__global const float4 *) (parts + piece * 8192
                             + at * 128 + adder % 32 * 4);
             }
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 9; u++)
                 sum += part[u];
         }
@@ -505,7 +505,7 @@ void kiln_cgemmt_interleaved_add(long M, long N, long K,
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 64) {
             sum_t all = 0;
-#pragma unroll
+            #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += (float2) (sums[u][2 * adder], sums[u][2 * adder + 1]);
             const uint element = at * 64 + adder;

@@ -60,7 +60,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
     // All of the tile is there.
     if (lines >= 64 && cols >= 8) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -68,7 +68,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -87,7 +87,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines, i
     // All of the tile is there.
     if (lines >= 128 && cols >= 8) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 128; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -95,7 +95,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines, i
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 128; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -285,7 +285,7 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
     const int first_m = tile_m * 64, first_n = tile_n * 128;
     {
         double re[2][4][4], im[2][4][4];
-#pragma unroll
+        #pragma unroll
         for (int e = 0; e < 32; e++)
             re[e / 16][e / 4 % 4][e % 4] = im[e / 16][e / 4 % 4][e % 4] = 0;
         const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
@@ -298,7 +298,7 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
             const int next = 0;
             #pragma unroll
             for (int i = 0; i < 2; i++)
-            #pragma unroll
+                #pragma unroll
                 for (int e = 0; e < 4; e++)
                     a1[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
                             + (a_first ^ e / 2 * 16));
@@ -307,7 +307,7 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
                 b1[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 16));
         }
         for (int now = 0; now < num; now++) {
-        #pragma unroll
+            #pragma unroll
             for (int e = 0; e < 8; e++)
                 a0[e / 4][e % 4] = a1[e / 4][e % 4];
             // Hands back the place of the step before, which is not done sooner: what is read from
@@ -320,7 +320,7 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
                 stage = 0;
                 phase ^= 1;
             }
-        #pragma unroll
+            #pragma unroll
             for (int j = 0; j < 4; j++) {
                 b0[0] = b1[0], b0[1] = b1[1];
                 if (j + 1 < 4) {
@@ -336,7 +336,7 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
                     const int next = 0;
                     #pragma unroll
                     for (int i = 0; i < 2; i++)
-                    #pragma unroll
+                        #pragma unroll
                         for (int e = 0; e < 4; e++)
                             a1[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
                                     + (a_first ^ e / 2 * 16));
@@ -363,7 +363,7 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
                 }
             }
         }
-#pragma unroll
+        #pragma unroll
         for (int e = 0; e < 32; e++) {
             const double2 sum = (double2) (re[e / 16][e / 4 % 4][e % 4],
                     im[e / 16][e / 4 % 4][e % 4]);

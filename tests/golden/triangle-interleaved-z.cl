@@ -42,7 +42,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
     // All of the tile is there.
     if (lines >= 32 && cols >= 8) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 32; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -50,7 +50,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 32; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -69,7 +69,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines, i
     // All of the tile is there.
     if (lines >= 8 && cols >= 32) {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -77,7 +77,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines, i
         }
     } else {
         const uint x = col;
-#pragma unroll
+            #pragma unroll
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -89,7 +89,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines, i
 // c += a b for blocks of 16 x 8, 16 x 8 and 8 x 8, spread over a warp as the PTX ISA says.
 static void multiply_blocks(double c[4], const double a[4], const double b[2])
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 4; i++)
         asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
                 "{%0, %1}, {%2}, {%3}, {%0, %1};" :
@@ -233,7 +233,7 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
     const int first_m = tile_m * 32, first_n = tile_n * 32;
     {
         double re[1][2][4], im[1][2][4];
-#pragma unroll
+        #pragma unroll
         for (int e = 0; e < 8; e++)
             re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;
         int stage = 0;
@@ -260,7 +260,7 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
             const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
             const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
             double2 a0[1][4];
-            #pragma unroll
+                #pragma unroll
             for (int e = 0; e < 4; e++)
                 a0[0][e] = *(__local const double2 *) (a_tile + e % 2 * 1024
                         + (a_first ^ e / 2 * 16));
@@ -286,7 +286,7 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
                 multiply_blocks(im[0][j], a_im, b_re);
             }
         }
-#pragma unroll
+        #pragma unroll
         for (int e = 0; e < 8; e++) {
             const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],
                     im[e / 8][e / 4 % 2][e % 4]);

@@ -202,7 +202,7 @@ static void transpose_block(__local uchar *tile, uint rows, uint i)
     const bool has_block = g < rows / 4;
     float4 x[4];
     if (has_block)
-#pragma unroll
+        #pragma unroll
         for (int r = 0; r < 4; r++)
             x[r] = *(__local const float4 *) (from + r * 128 + (q ^ (g % 2 * 4 + r)) * 16);
     warp_sync();
@@ -290,13 +290,13 @@ static uint exchange(uint x, uint distance)
 // x[i] of work-item j of four, which are so far apart, becomes x[j] of work-item i.
 static void transpose_four(uint x[4], uint j, uint apart)
 {
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 4; i += 2) {
         const uint other = exchange(j & 1 ? x[i] : x[i + 1], apart);
         x[i] = j & 1 ? other : x[i];
         x[i + 1] = j & 1 ? x[i + 1] : other;
     }
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < 2; i++) {
         const uint other = exchange(j & 2 ? x[i] : x[i + 2], 2 * apart);
         x[i] = j & 2 ? other : x[i];
@@ -506,7 +506,7 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
         float c[8][4];
         #pragma unroll
         for (int m = 0; m < 8; m++)
-        #pragma unroll
+            #pragma unroll
             for (int n = 0; n < 4; n++)
                 c[m][n] = 0;
         for (int now = 0; now < num; now++) {
@@ -523,10 +523,10 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
             for (int q = 0; q < 8; q++) {
                 const uint a_from = a_chunk ^ q * 16;
                 const uint b_from = b_chunk ^ q * 16;
-            #pragma unroll
+                #pragma unroll
                 for (int k = 4 * q; k < 4 * q + 4; k++) {
                     float as[8], bs[4];
-            #pragma unroll
+                    #pragma unroll
                     for (int m = 0; m < 8; m += 4) {
                         const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from
                                 + m / 8 * 8192 + m % 8 * 32);
@@ -537,9 +537,9 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
                                 + b_from);
                         bs[0] = x.s0, bs[1] = x.s1, bs[2] = x.s2, bs[3] = x.s3;
                     }
-            #pragma unroll
+                    #pragma unroll
                     for (int n = 0; n < 4; n++)
-            #pragma unroll
+                        #pragma unroll
                         for (int i = 0; i < 8; i++) {
                             // Two products in a row have a factor in common, which is not read from
                             // its register.
@@ -571,7 +571,7 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
                         as_uint(c[m][3]) };
                 transpose_four(x, lane_n, 1);
                 if (row < M)
-        #pragma unroll
+                        #pragma unroll
                     for (int i = 0; i < 4; i++)
                         put_column(as_float(x[i]), out, block + i * 4 + lane_n, stored, alpha,
                                 beta);
