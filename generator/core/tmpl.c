@@ -24,6 +24,7 @@ enum {
     MAX_BLOCK_DEPTH = 32,
     MAX_FORM_DEPTH = 16,
     MAX_INCLUDE_DEPTH = 8,
+    LEVEL = 4,                         /* blanks by which a block is indented */
     SHOWN_BYTES = 48,                  /* of the template in a message */
 };
 
@@ -60,7 +61,8 @@ struct body {
     struct line first;
     const struct tmpl_file *file;
     const struct body *outer;          /* of that file */
-    size_t indent, num, floor;         /* of that file; of its scope */
+    size_t indent, level;              /* of that file; of the lines in it */
+    size_t num, floor;                 /* of its scope */
 };
 
 struct render {
@@ -69,6 +71,7 @@ struct render {
     size_t num_files;
     int line, include_depth, form_depth;
     size_t indent;                     /* of the @include lines on the way here */
+    size_t level;                      /* blanks that the open blocks of this file add */
     struct scope *scope;
     char *out;
     size_t len, cap, work;
@@ -275,7 +278,23 @@ struct open_block {
     int line;
     bool is_if, saw_else;
     struct span word;
+    size_t indent;
 };
+
+static size_t indent_of(const struct line *l)
+{
+    return strspn(l->all.p, " ");
+}
+
+/* A block's lines are indented more than its directive, its arms and its end as much. */
+static void check_indent(struct render *r, const struct line *l, const struct open_block *block)
+{
+    const bool closes = closes_block(l);
+    const size_t indent = indent_of(l), wanted = block->indent + (closes ? 0 : LEVEL);
+    if (closes ? indent != wanted : indent < wanted && span_len(trim(l->all)) > 0)
+        fail(r, "indented by %zu blanks; the '@%.*s' of line %d wants %zu%s", indent,
+                shown(block->word), block->word.p, block->line, wanted, closes ? "" : " or more");
+}
 
 static void check_arm(struct render *r, const struct line *l, struct open_block *block)
 {
@@ -307,10 +326,13 @@ static int check_line(struct render *r, const struct line *l, struct open_block 
         fail(r, "'@end' without '@if', '@for' or '@wrap'");
     if (opens_block(l) && num == MAX_BLOCK_DEPTH)
         fail(r, "blocks nested deeper than %d", MAX_BLOCK_DEPTH);
+    if (!r->failed && num > 0)
+        check_indent(r, l, &open[num - 1]);
     if (r->failed)
         return num;
     if (opens_block(l))
-        open[num] = (struct open_block){ l->number, l->kind == DIR_IF, false, l->word };
+        open[num] = (struct open_block){ l->number, l->kind == DIR_IF, false, l->word,
+            indent_of(l) };
     return num + opens_block(l) - (l->kind == DIR_END);
 }
 
@@ -493,6 +515,15 @@ static void render_text(struct render *r, struct span text)
     }
 }
 
+/* The lines of a block, which are indented by a level more than it is. */
+static struct line render_inner(struct render *r, struct line l)
+{
+    r->level += LEVEL;
+    struct line close = render_block(r, l);
+    r->level -= LEVEL;
+    return close;
+}
+
 /* The whole chain @if @elif @else @end; returns the line after it. */
 static struct line render_if(struct render *r, struct line l)
 {
@@ -501,7 +532,7 @@ static struct line render_if(struct render *r, struct line l)
         r->line = l.number;
         bool take = !done && (l.kind == DIR_ELSE || eval(r, l.rest) != 0);
         struct line body = advance(r, &l);
-        l = take ? render_block(r, body) : skip_block(r, body);
+        l = take ? render_inner(r, body) : skip_block(r, body);
         done = done || take;
     }
     return advance(r, &l);
@@ -519,7 +550,7 @@ static struct line render_for(struct render *r, struct line l)
         charge(r, 1);
         r->line = l.number;
         bind(r, range.name, i);
-        close = render_block(r, body);
+        close = render_inner(r, body);
         r->scope->num = mark;
     }
     return advance(r, &close);
@@ -579,14 +610,16 @@ static void render_fragment(struct render *r, const struct line *l, const struct
     } else if (r->include_depth == MAX_INCLUDE_DEPTH) {
         fail(r, "@include nested deeper than %d (does it include itself?)", MAX_INCLUDE_DEPTH);
     } else {
-        const size_t indent = strspn(l->all.p, " "), given = r->scope->num;
+        const size_t level = r->level, indent = indent_of(l) - level, given = r->scope->num;
         set_names(r, names);
         r->include_depth++;
         r->indent += indent;
+        r->level = 0;
         r->body = body;
         if (!r->failed)
             render_file(r, file, given);
         r->body = outer;
+        r->level = level;
         r->indent -= indent;
         r->include_depth--;
         r->scope->num = given;
@@ -603,6 +636,7 @@ static struct line render_wrap(struct render *r, struct line l)
         .file = r->file,
         .outer = r->body,
         .indent = r->indent,
+        .level = r->level + LEVEL,
         .num = r->scope->num,
         .floor = r->scope->floor,
     };
@@ -621,7 +655,7 @@ static void render_body(struct render *r)
         return;
     }
     struct scope *scope = r->scope;
-    const size_t num = scope->num, floor = scope->floor, indent = r->indent;
+    const size_t num = scope->num, floor = scope->floor, indent = r->indent, level = r->level;
     const size_t aside = num - body->num;
     struct scope_entry *entries = malloc((aside + 1) * sizeof *entries);
     if (!entries) {
@@ -634,22 +668,27 @@ static void render_body(struct render *r)
     r->file = body->file;
     r->body = body->outer;
     r->indent = body->indent;
+    r->level = body->level;
     render_block(r, body->first);
     memcpy(&scope->entries[body->num], entries, aside * sizeof *entries);
     free(entries);
     scope->num = num;
     scope->floor = floor;
     r->indent = indent;
+    r->level = level;
     r->body = body;
     if (!r->failed)
         r->file = fragment;
 }
 
-/* An included text is indented like its @include. */
-static void put_indent(struct render *r, const struct line *l)
+/* A line as it is without its blocks. An included text is indented like its @include. */
+static void render_line_of_text(struct render *r, const struct line *l)
 {
-    for (size_t i = 0; i < r->indent && span_len(l->all) > 0; i++)
+    const size_t own = span_len(l->all) < r->level ? span_len(l->all) : r->level;
+    for (size_t i = 0; i < r->indent && own < span_len(l->all); i++)
         put(r, " ", 1);
+    render_text(r, (struct span){ l->all.p + own, l->all.end });
+    put(r, "\n", 1);
 }
 
 /* Renders one line, or the block it opens; returns the line after. */
@@ -664,11 +703,7 @@ static struct line render_line(struct render *r, struct line l)
     case DIR_WRAP: return render_wrap(r, l);
     case DIR_BODY: render_body(r); break;
     case DIR_COMMENT: break;
-    default:
-        put_indent(r, &l);
-        render_text(r, l.all);
-        put(r, "\n", 1);
-        break;
+    default: render_line_of_text(r, &l); break;
     }
     return advance(r, &l);
 }

@@ -16,7 +16,9 @@
  *
  * Parentheses in a text must balance. Only the last of three parts may have semicolons of its own.
  *
- * A directive stands alone on its line; its line leaves nothing behind. The list is closed.
+ * A directive stands alone on its line; its line leaves nothing behind. The list is closed. What is
+ * between @if, @for or @wrap and its @end is indented by four blanks more than it, which are taken
+ * off, or further; @elif, @else and @end are indented as it is.
  *
  * Every template sees the names that rendering began with, what a family's table defines, and can
  * not set them anew. Names that templates set are seen to the end of the block, and by a fragment

@@ -105,18 +105,21 @@ static void conditions(void **state)
 {
     (void) state;
     static const struct good rows[] = {
-        { "@if M\nyes\n@end\n", "yes\n" },
-        { "@if N\nyes\n@end\n", "" },
-        { "@if N\na\n@else\nb\n@end\nc", "b\nc\n" },
-        { "@if N\na\n@elif M == 3\nb\n@elif M\nc\n@else\nd\n@end\n", "b\n" },
-        { "@if N\na\n@elif N\nb\n@else\nc\n@end\n", "c\n" },
-        { "@if 1\n@if 0\na\n@else\nb\n@end\n@else\nc\n@end\n", "b\n" },
-        { "@if 0\n@if 1\na\n@else\nb\n@end\n@for i in 0..2\nx\n@end\n@else\nc\n@end\n", "c\n" },
-        { "  @if M\n    kept\n\t@end  \n", "    kept\n" },
-        { "@if(M)\nyes\n@end", "yes\n" },
+        { "@if M\n    yes\n@end\n", "yes\n" },
+        { "@if N\n    yes\n@end\n", "" },
+        { "@if N\n    a\n@else\n    b\n@end\nc", "b\nc\n" },
+        { "@if N\n    a\n@elif M == 3\n    b\n@elif M\n    c\n@else\n    d\n@end\n", "b\n" },
+        { "@if N\n    a\n@elif N\n    b\n@else\n    c\n@end\n", "c\n" },
+        { "@if 1\n    @if 0\n        a\n    @else\n        b\n    @end\n@else\n    c\n@end\n",
+                "b\n" },
+        { "@if 0\n    @if 1\n        a\n    @else\n        b\n    @end\n"
+          "    @for i in 0..2\n        x\n    @end\n@else\n    c\n@end\n",
+                "c\n" },
+        { "  @if M\n        kept\n  @end  \n", "    kept\n" },
+        { "@if(M)\n    yes\n@end", "yes\n" },
         /* What is not taken is not evaluated. */
-        { "@if 0\n${MISSING}\n@if MISSING\n@end\n@end\n", "" },
-        { "@if 1\nx\n@elif MISSING\n@end\n", "x\n" },
+        { "@if 0\n    ${MISSING}\n    @if MISSING\n    @end\n@end\n", "" },
+        { "@if 1\n    x\n@elif MISSING\n@end\n", "x\n" },
     };
     check_good(rows, sizeof rows / sizeof rows[0]);
 }
@@ -125,17 +128,19 @@ static void loops(void **state)
 {
     (void) state;
     static const struct good rows[] = {
-        { "@for i in 0..M\n  c${i};\n@end\n", "  c0;\n  c1;\n  c2;\n" },
-        { "@for i in 0..0\nx\n@end\ny\n", "y\n" },
-        { "@for i in 5..2\nx\n@end\n", "" },
-        { "@for i in -1..1\n${i}\n@end\n", "-1\n0\n" },
-        { "@for i in (M - 1) * 2..max(M, (VEC + 1))\n${i}\n@end\n", "4\n" },
-        { "@for i in M - 1 .. M + 1\n${i}\n@end\n", "2\n3\n" },
-        { "@for i in 0..2\n@for j in i..2\n${i}${j}\n@end\n@end\n", "00\n01\n11\n" },
-        { "@for i in 0..2\n${i}\n@end\n${M}\n", "0\n1\n3\n" },
-        { "@for i in 0..3\n@if i == 1\none\n@else\n${i}\n@end\n@end\n", "0\none\n2\n" },
-        { "@for i in 0..2\n@let j = i * 2\n${j}\n@end\n", "0\n2\n" },
-        { "@for i in 9223372036854775806..9223372036854775807\n${i}\n@end\n",
+        { "  @for i in 0..M\n      c${i};\n  @end\n", "  c0;\n  c1;\n  c2;\n" },
+        { "@for i in 0..0\n    x\n@end\ny\n", "y\n" },
+        { "@for i in 5..2\n    x\n@end\n", "" },
+        { "@for i in -1..1\n    ${i}\n@end\n", "-1\n0\n" },
+        { "@for i in (M - 1) * 2..max(M, (VEC + 1))\n    ${i}\n@end\n", "4\n" },
+        { "@for i in M - 1 .. M + 1\n    ${i}\n@end\n", "2\n3\n" },
+        { "@for i in 0..2\n    @for j in i..2\n        ${i}${j}\n    @end\n@end\n",
+                "00\n01\n11\n" },
+        { "@for i in 0..2\n    ${i}\n@end\n${M}\n", "0\n1\n3\n" },
+        { "@for i in 0..3\n    @if i == 1\n        one\n    @else\n        ${i}\n    @end\n@end\n",
+                "0\none\n2\n" },
+        { "@for i in 0..2\n    @let j = i * 2\n    ${j}\n@end\n", "0\n2\n" },
+        { "@for i in 9223372036854775806..9223372036854775807\n    ${i}\n@end\n",
                 "9223372036854775806\n" },
     };
     check_good(rows, sizeof rows / sizeof rows[0]);
@@ -175,7 +180,7 @@ static void lists(void **state)
         { "$list(i in max(0, (M - 2))..min(M, (4));, ;${(i + 1) * 2})\n", "4, 6\n" },
         { "$list(i in 0..3;${T};x)\n", "xfloatxfloatx\n" },
         { "$list(i in 0..2;;$list(j in 0..2;-;${j}))\n", "0-10-1\n" },
-        { "@for i in 0..2\n  $list(j in 0..2; ;${i * 2 + j})\n@end\n", "  0 1\n  2 3\n" },
+        { "  @for i in 0..2\n      $list(j in 0..2; ;${i * 2 + j})\n  @end\n", "  0 1\n  2 3\n" },
     };
     check_good(rows, sizeof rows / sizeof rows[0]);
 }
@@ -186,7 +191,7 @@ static void lets(void **state)
     static const struct good rows[] = {
         { "@let X = M * 2\n${X}\n", "6\n" },
         { "@let X=M\n@let X = X + 1\n${X}\n", "4\n" },
-        { "@let X = 7\n@if 1\n@let X = 8\n${X}\n@end\n${X}\n", "8\n7\n" },
+        { "@let X = 7\n@if 1\n    @let X = 8\n    ${X}\n@end\n${X}\n", "8\n7\n" },
         { "@let X = 1 == 1\n${X}\n", "1\n" },
     };
     check_good(rows, sizeof rows / sizeof rows[0]);
@@ -203,7 +208,7 @@ static void includes(void **state)
     (void) state;
     static const struct good rows[] = {
         { "a\n@include inner.cl.in\nb\n", "a\ninner 3\nb\n" },
-        { "@for i in 0..2\n  @include inner.cl.in\n@end\n", "  inner 3\n  inner 3\n" },
+        { "  @for i in 0..2\n      @include inner.cl.in\n  @end\n", "  inner 3\n  inner 3\n" },
         { "@include lets.cl.in\n${M}\n", "lets 13\n3\n" },
         { "@include no_newline.cl.in\nnext\n", "tail\nnext\n" },
     };
@@ -229,7 +234,7 @@ static void takes(void **state)
         { "@let X = 1\n@let Y = 2\n@include takes.cl.in\n", "float 1 2\n" },
         { "@let X = 1\n@include takes.cl.in Y = X + 1\n${X}\n", "float 1 2\n1\n" },
         { "@let X = 1\n@include takes.cl.in Y = X + 1; X = 7\n${X}\n", "float 7 2\n1\n" },
-        { "@for X in 0..2\n@include takes.cl.in Y = X\n@end\n", "float 0 0\nfloat 1 1\n" },
+        { "@for X in 0..2\n    @include takes.cl.in Y = X\n@end\n", "float 0 0\nfloat 1 1\n" },
     };
     check_good(rows, sizeof rows / sizeof rows[0]);
     static const struct bad bad[] = {
@@ -252,13 +257,14 @@ static void wraps(void **state)
 {
     (void) state;
     static const struct good rows[] = {
-        { "@let X = 1\n  @wrap around.cl.in\n  x ${X}\n  @end\nend ${X}\n",
+        { "  @let X = 1\n  @wrap around.cl.in\n      x ${X}\n  @end\nend ${X}\n",
                 "    {1\n  x 1\n    }\nend 1\n" },
-        { "@let Y = 5\n@wrap around.cl.in X = 2\n@let X = 9\n${X} ${Y}\n@end\n${Y}\n",
+        { "@let Y = 5\n@wrap around.cl.in X = 2\n    @let X = 9\n    ${X} ${Y}\n@end\n${Y}\n",
                 "  {2\n9 5\n  }\n5\n" },
-        { "@for i in 0..2\n@wrap twice.cl.in\n@if i\n${i}\n@else\nno\n@end\n@end\n@end\n",
+        { "@for i in 0..2\n    @wrap twice.cl.in\n        @if i\n            ${i}\n        @else\n"
+          "            no\n        @end\n    @end\n@end\n",
                 "no\nno\n1\n1\n" },
-        { "@wrap twice.cl.in\n@wrap around.cl.in X = 3\nb\n@end\n@end\n",
+        { "@wrap twice.cl.in\n    @wrap around.cl.in X = 3\n        b\n    @end\n@end\n",
                 "  {3\nb\n  }\n  {3\nb\n  }\n" },
     };
     check_good(rows, sizeof rows / sizeof rows[0]);
@@ -266,9 +272,10 @@ static void wraps(void **state)
         { "@body\n", "main:1: '@body' in a file that no '@wrap' names" },
         { "@include twice.cl.in\n", "twice.cl.in:1: '@body' in a file that no '@wrap' names" },
         { "@wrap twice.cl.in\n", "main:1: '@wrap' without '@end'" },
-        { "@wrap around.cl.in X = 2\n${Y}\n@end\n", "main:2: undefined name 'Y'" },
+        { "@wrap around.cl.in X = 2\n    ${Y}\n@end\n", "main:2: undefined name 'Y'" },
         { "@wrap\n@end\n", "main:1: expected the name of a template after '@wrap'" },
-        { "@wrap twice.cl.in\n@body\n@end\n", "main:2: '@body' in a file that no '@wrap' names" },
+        { "@wrap twice.cl.in\n    @body\n@end\n",
+                "main:2: '@body' in a file that no '@wrap' names" },
     };
     check_bad(bad, sizeof bad / sizeof bad[0]);
 }
@@ -281,21 +288,30 @@ static void block_errors(void **state)
         { "@if 1\n@end\n@end\n", "main:3: '@end' without '@if', '@for' or '@wrap'" },
         { "@else\n", "main:1: '@else' without '@if'" },
         { "@elif 1\n", "main:1: '@elif' without '@if'" },
-        { "@if 1\n@for i in 0..2\n@else\n@end\n@end\n", "main:3: '@else' without '@if'" },
+        { "@if 1\n    @for i in 0..2\n    @else\n    @end\n@end\n",
+                "main:3: '@else' without '@if'" },
         { "\n@if 1\n@else\n@else\n@end\n", "main:4: second '@else' for the '@if' of line 2" },
-        { "@if 0\n@if 1\n@else\n@else\n@end\n@end\n",
+        { "@if 0\n    @if 1\n    @else\n    @else\n    @end\n@end\n",
                 "main:4: second '@else' for the '@if' of line 2" },
         { "@if 1\n@else\n@elif 1\n@end\n",
                 "main:3: '@elif' after the '@else' of the '@if' of line 1" },
-        { "x\n@if 1\n@for i in 0..1\n@end\n", "main:2: '@if' without '@end'" },
-        { "@for i in 0..1\n@if 1\n@end\n", "main:1: '@for' without '@end'" },
+        { "x\n@if 1\n    @for i in 0..1\n    @end\n", "main:2: '@if' without '@end'" },
+        { "@for i in 0..1\n    @if 1\n    @end\n", "main:1: '@for' without '@end'" },
         { "a\n  @while 1\n", "main:2: unknown directive '@while'" },
         { "@\n", "main:1: unknown directive '@'" },
         { "@ if 1\n", "main:1: unknown directive '@'" },
         { "@iff 1\n@end\n", "main:1: unknown directive '@iff'" },
-        { "@if 0\n@wihle\n@end\n", "main:2: unknown directive '@wihle'" },
+        { "@if 0\n    @wihle\n@end\n", "main:2: unknown directive '@wihle'" },
         { "@if 1\n@else if 2\n@end\n", "main:2: text after '@else'" },
         { "@if 1\n@end if\n", "main:2: text after '@end'" },
+        { "@if 1\n   x\n@end\n",
+                "main:2: indented by 3 blanks; the '@if' of line 1 wants 4 or more" },
+        { "  @for i in 0..1\n    @let X = i\n  @end\n",
+                "main:2: indented by 4 blanks; the '@for' of line 1 wants 6 or more" },
+        { "  @if 1\n      x\n@else\n  @end\n",
+                "main:3: indented by 0 blanks; the '@if' of line 1 wants 2" },
+        { "@if 0\n    @if 0\n    x\n    @end\n@end\n",
+                "main:3: indented by 4 blanks; the '@if' of line 2 wants 8 or more" },
     };
     check_bad(rows, sizeof rows / sizeof rows[0]);
 }
@@ -328,12 +344,12 @@ static void line_errors(void **state)
         { "@for\n@end\n", "main:1: expected NAME in A..B, found ''" },
         { "@for i in ..2\n@end\n", "main:1: expected a value at the end" },
         { "@for i in 0..N / N\n@end\n", "main:1: division by zero" },
-        { "@for i in 0..3\n\n${6 / (2 - i)}\n@end\n", "main:3: division by zero" },
+        { "@for i in 0..3\n\n    ${6 / (2 - i)}\n@end\n", "main:3: division by zero" },
         { "@if\n@end\n", "main:1: expected a value at the end" },
         { "@if 0\n@elif TILE\n@end\n", "main:2: undefined name 'TILE'" },
         { "@if 0\n@elif\n@end\n", "main:2: expected a value at the end" },
         { "@for i in 0..1\n@end\n${i}\n", "main:3: undefined name 'i'" },
-        { "@if 1\n@let X = 1\n@end\n${X}\n", "main:4: undefined name 'X'" },
+        { "@if 1\n    @let X = 1\n@end\n${X}\n", "main:4: undefined name 'X'" },
         { "@let X\n", "main:1: expected NAME = EXPR, found 'X'" },
         { "@let 2 = 3\n", "main:1: expected NAME = EXPR, found '2 = 3'" },
         { "@let X == 3\n", "main:1: expected NAME = EXPR, found 'X == 3'" },
@@ -363,13 +379,13 @@ static void runaway_templates(void **state)
     static const struct bad rows[] = {
         { "@for i in 0..9223372036854775807\n@end\n",
                 "main:1: rendering takes too long (a very long @for or $list?)" },
-        { "@for i in 0..1000000000\n@if 0\n@end\n@end\n",
+        { "@for i in 0..1000000000\n    @if 0\n    @end\n@end\n",
                 "main:2: rendering takes too long (a very long @for or $list?)" },
         { "$list(i in 0..9000000000;;$if(0;x))\n",
                 "main:1: rendering takes too long (a very long @for or $list?)" },
         { "$list(i in 0..9000000000;;)\n",
                 "main:1: rendering takes too long (a very long @for or $list?)" },
-        { "@for i in 0..1000000000\n0123456789abcdef\n@end\n",
+        { "@for i in 0..1000000000\n    0123456789abcdef\n@end\n",
                 "main:2: the rendered text exceeds 4 MiB" },
         { "$list(i in 0..1000000000;, ;${i})\n", "main:1: the rendered text exceeds 4 MiB" },
         { "$list(i in 0..3000;;$list(j in 0..3000;;x))\n",
@@ -386,11 +402,24 @@ static void check_repeated(const char *text, size_t times, const char *tail, con
     free(all);
 }
 
+/* A thousand blocks one within the other, each of them indented as it should be. */
+static void check_nested(const char *directive)
+{
+    enum { DEPTH = 1000, MOST = 4 * DEPTH + 20 };
+    char *all = malloc(DEPTH * MOST), *end = all;
+    assert_non_null(all);
+    for (int i = 0; i < DEPTH; i++)
+        end += snprintf(end, MOST, "%*s%s\n", 4 * i, "", directive);
+    struct bad row = { all, "main:33: blocks nested deeper than 32" };
+    check_bad(&row, 1);
+    free(all);
+}
+
 static void deep_nesting(void **state)
 {
     (void) state;
-    check_repeated("@if 1\n", 100000, "", "main:33: blocks nested deeper than 32");
-    check_repeated("@for i in 0..1\n", 100000, "", "main:33: blocks nested deeper than 32");
+    check_nested("@if 1");
+    check_nested("@for i in 0..1");
     check_repeated("@let X = 1\n", 1000, "", "main:316: no room for the name 'X': 320 are set");
     char *lists = repeat("$list(i in 0..1;;", 17, "x)))))))))))))))))");
     struct bad row = { lists, "main:1: $list nested deeper than 16" };
@@ -416,7 +445,7 @@ static void large_text_is_fine(void **state)
 static void rendering_is_pure(void **state)
 {
     (void) state;
-    const char *text = "@for i in 0..20\n$list(j in 0..i;, ;${T} x${i}_${j})\n@end\n";
+    const char *text = "@for i in 0..20\n    $list(j in 0..i;, ;${T} x${i}_${j})\n@end\n";
     struct tmpl_error err;
     char *first = render(text, &err), *second = render(text, &err);
     assert_non_null(first);

@@ -12,17 +12,17 @@ enum { NUM_FILES = 4 };
 
 const char *const fuzz_seeds[] = {
     "plain ${M} ${T}\n  ${ceil_div(M * VEC, 4)}\n",
-    "@if M == 4\na\n@elif N\nb\n@else\nc\n@end\n",
-    "@for i in 0..VEC\n  x${i};\n@for j in i..VEC\n  y${i}_${j}\n@end\n@end\n",
-    "@let X = M * 2\n@if 1\n@let X = X + 1\n${X}\n@end\n${X}\n",
+    "@if M == 4\n    a\n@elif N\n    b\n@else\n    c\n@end\n",
+    "@for i in 0..VEC\n    x${i};\n    @for j in i..VEC\n        y${i}_${j}\n    @end\n@end\n",
+    "@let X = M * 2\n@if 1\n    @let X = X + 1\n    ${X}\n@end\n${X}\n",
     "f($list(i in 0..(VEC - 1) * 2; , ;g($list(j in 0..i;, ;${T} x${i}${j}))));\n",
     "a$if(M > N; + b;$if(VEC; * $list(i in 0..2;;${i});c;))$if(0;d)\n",
-    "@include b\n${M}\f@for M in 0..3\n@include c\n@end\n\f(${M}) @ $\n\f@include d\n",
+    "@include b\n${M}\f@for M in 0..3\n    @include c\n@end\n\f(${M}) @ $\n\f@include d\n",
     "@include d\n\f\f\f@include d\n",
-    "@if N\n@for i in 0..M\n@end\n@else\n@let A = 1 ? 2 : 3\n${A}\n@end\n",
+    "@if N\n    @for i in 0..M\n    @end\n@else\n    @let A = 1 ? 2 : 3\n    ${A}\n@end\n",
     "@let X = 1\n@include b Y = X + 1\n@include b Y = 0; X = 2\n\f"
     "@// A remark.\n@takes X Y\n${X + Y}\n",
-    "@let X = 1\n@wrap b Y = 2\n@for i in 0..2\n${X + i}\n@end\n@end\n\f"
+    "@let X = 1\n@wrap b Y = 2\n    @for i in 0..2\n        ${X + i}\n    @end\n@end\n\f"
     "@takes Y\n{${Y}\n@body\n@body\n}\n",
     "@wrap b\n@wrap c\n@body\n@end\n@end\n\f@wrap c\n@body\n@end\n\f@let X = 1\n@body\n",
     NULL,

@@ -44,23 +44,30 @@ ADDED = {
         return single;
     }
 """)],
+    # The line that stood there goes one level in.
     "generator/kernels/common/element.cl.in": [
         ("static ${R} load(__global const ${T} *p)\n{\n",
-         "@if BRAIN\n    return as_float((uint) *p << 16);\n@else\n"),
-        ("    return $if(HALF;vload_half(0, p);*p);\n", "@end\n"),
+         "    @if BRAIN\n        return as_float((uint) *p << 16);\n    @else\n    "),
+        ("    return $if(HALF;vload_half(0, p);*p);\n", "    @end\n"),
         ("static void store(${R} x, __global ${T} *p)\n{\n",
-         """@if BRAIN
-    const uint bits = as_uint(x);
-    *p = (ushort) (isnan(x) ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-@else
-"""),
-        ("    $if(HALF;vstore_half(x, 0, p);*p = x);\n", "@end\n"),
-        ("static ${RV} load_vector(__global const ${T} *p)\n{\n",
-         "@if BRAIN\n    return as_${RV}(convert_uint${VEC}(vload${VEC}(0, p)) << 16);\n@else\n"),
-        ("    return vload$if(HALF;_half)${VEC}(0, p);\n", "@end\n"),
-        ("static void store_vector(${RV} x, __global ${T} *p)\n{\n",
-         "@if BRAIN\n    $list(i in 0..VEC; ;store(x.s${i}, p + ${i});)\n@else\n"),
-        ("    vstore$if(HALF;_half)${VEC}(x, 0, p);\n", "@end\n")],
+         """    @if BRAIN
+        const uint bits = as_uint(x);
+        *p = (ushort) (isnan(x) ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    @else
+    """),
+        ("    $if(HALF;vstore_half(x, 0, p);*p = x);\n", "    @end\n"),
+        ("static ${RV} load_vector(__global const ${T} *p)\n    {\n",
+         """        @if BRAIN
+            return as_${RV}(convert_uint${VEC}(vload${VEC}(0, p)) << 16);
+        @else
+    """),
+        ("    return vload$if(HALF;_half)${VEC}(0, p);\n", "        @end\n"),
+        ("static void store_vector(${RV} x, __global ${T} *p)\n    {\n",
+         """        @if BRAIN
+            $list(i in 0..VEC; ;store(x.s${i}, p + ${i});)
+        @else
+    """),
+        ("    vstore$if(HALF;_half)${VEC}(x, 0, p);\n", "        @end\n")],
     "generator/kernels/direct/direct.c": [(".serves = \"", "BRAIN || ")],
     "tuned/generic/winners.tsv": [],   # below
 }
