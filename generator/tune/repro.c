@@ -149,8 +149,9 @@ static bool write_all(const struct assembly *assembly, const struct config *conf
         char *error)
 {
     struct text program = { 0 };
-    if (!kiln_guard_takes_extents(&assembly->recipes[0].guard, shape->m, shape->n, shape->k)) {
-        snprintf(error, FAMILY_ERROR_BYTES, "the configuration does not take the shape");
+    if (!kiln_recipe_takes(&assembly->recipes[0], shape)) {
+        snprintf(error, FAMILY_ERROR_BYTES,
+                "the configuration does not take the shape, or its leading dimensions");
         return false;
     }
     char *kernels = assemble_text(config, problem, &assembly->facts, error);
