@@ -1,6 +1,6 @@
 /* loss.h: what is lost by choosing: the time of the call as Kiln dispatches it over that of the
- * fastest recipe of the same bundle, measured in the same turns. The fastest is found in one half of
- * the rounds and judged by the other, for both halves. */
+ * fastest recipe of the same bundle, measured in the same turns. The fastest is found in one half
+ * of the rounds and judged by the other, for both halves. */
 #ifndef BENCH_LOSS_H
 #define BENCH_LOSS_H
 
