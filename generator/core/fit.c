@@ -71,17 +71,17 @@ static void add_samples(const struct fit_sample *samples, size_t num, double wei
     }
 }
 
-static void solve(const struct fit_sample *samples, size_t num, const struct fit_sample *guesses,
-        size_t num_guesses, struct kiln_time *time)
+static void solve(const struct fit_sample *samples, size_t num, const struct fit_guesses *guesses,
+        struct kiln_time *time)
 {
     double x[NNLS_MOST_TERMS];
     for (int pass = 0; pass < PASSES; pass++) {
         struct nnls nnls = { .num_terms = KILN_NUM_TERMS };
         const double *told = pass > 0 ? x : NULL;
         add_samples(samples, num, 1, told, &nnls);
-        if (num_guesses)
-            add_samples(guesses, num_guesses, FIT_GUESSES_COUNT / (double) num_guesses, told,
-                    &nnls);
+        if (guesses->num)
+            add_samples(guesses->samples, guesses->num, guesses->count / (double) guesses->num,
+                    told, &nnls);
         nnls_solve(&nnls, x);
     }
     for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
@@ -107,12 +107,12 @@ void fit_lengthen(struct kiln_time *time, double factor)
         time->coefficient[t] = as_written(factor * (double) time->coefficient[t]);
 }
 
-bool fit_time(const struct fit_sample *samples, size_t num, const struct fit_sample *guesses,
-        size_t num_guesses, struct kiln_time *time)
+bool fit_time(const struct fit_sample *samples, size_t num, const struct fit_guesses *guesses,
+        struct kiln_time *time)
 {
-    if (num < FIT_LEAST && !num_guesses)
+    if (num < FIT_LEAST && !guesses->num)
         return false;
-    solve(samples, num, guesses, num_guesses, time);
+    solve(samples, num, guesses, time);
     return true;
 }
 

@@ -27,8 +27,9 @@ enum { FIT_LEAST = 4 };
 /* From so many samples on a prior counts no more. */
 enum { FIT_ENOUGH = 100 };
 
-/* What the family tells counts as so many samples. */
-enum { FIT_GUESSES_COUNT = 8 };
+/* What the family tells counts as so many samples, and what the coefficients tell that are fitted
+ * anew: they were fitted to about as many shapes. */
+enum { FIT_FAMILY_COUNTS = 8, FIT_PRIOR_COUNTS = 200 };
 
 /* By how much longer all recipes of a bundle for the device took counts as so many samples of each:
  * the machine may be faster than it was, for all of them. */
@@ -37,10 +38,18 @@ enum { FIT_COMMON_COUNTS = 20 };
 /* The fewest samples, of all its recipes, that say anything of a family. */
 enum { FIT_FAMILY_LEAST = 10 };
 
-/* Fits a configuration's coefficients. guesses: samples of what its family tells, at any number of
- * shapes. False when there are no guesses and fewer than FIT_LEAST samples. */
-bool fit_time(const struct fit_sample *samples, size_t num, const struct fit_sample *guesses,
-        size_t num_guesses, struct kiln_time *time);
+/* Times that are not measured, at any number of shapes: what a recipe's family tells of it, or
+ * coefficients that are fitted anew. */
+struct fit_guesses {
+    const struct fit_sample *samples;
+    size_t num;                        /* 0: there are none */
+    double count;                      /* as so many measured times, all together */
+};
+
+/* Fits a configuration's coefficients. False when there are no guesses and fewer than FIT_LEAST
+ * samples. */
+bool fit_time(const struct fit_sample *samples, size_t num, const struct fit_guesses *guesses,
+        struct kiln_time *time);
 
 /* The median of the samples' times over those that a prior tells; 1 without samples. Only the first
  * FIT_ENOUGH count. */

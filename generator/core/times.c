@@ -274,17 +274,27 @@ static size_t least_samples(const struct times *times, unsigned number,
     return taken / 4 < SEVERAL_SAMPLES ? taken / 4 : SEVERAL_SAMPLES;
 }
 
-/* Guesses from what is known of a candidate's configuration, at the drawn shapes that it takes. */
+static size_t limited(size_t extent, uint32_t most)
+{
+    return most == 0 || extent < most ? extent : most;
+}
+
+/* Guesses from what is known of a candidate's configuration, at the drawn shapes that it takes,
+ * whose extents are no larger than it takes: a recipe for one row is meant for few of them. */
 static size_t list_prior(const struct times *times, unsigned number, const struct kiln_time *prior,
         struct timings *timings)
 {
     size_t num = 0;
     for (size_t i = 0; i < timings->num_drawn; i++) {
-        const struct record *r = &timings->drawn[i];
+        struct record r = timings->drawn[i];
         struct fit_sample *guess = &timings->guesses[num];
-        if (predict(times, number, r) == UINT64_MAX)
+        const uint32_t *most = times->candidates[number].recipe[r.pair].guard.most;
+        r.m = limited(r.m, most[0]);
+        r.n = limited(r.n, most[1]);
+        r.k = limited(r.k, most[2]);
+        if (predict(times, number, &r) == UINT64_MAX)
             continue;
-        find_terms(times, number, r, guess->terms);
+        find_terms(times, number, &r, guess->terms);
         guess->seconds = (double) kiln_time_sum(prior, guess->terms) * 1e-12;
         num += guess->seconds > 0;
     }
@@ -395,12 +405,15 @@ static void fit_candidate(const struct records *records, struct times *times, un
         candidate->is_fitted = true;
         return;
     }
-    const size_t guesses = is_own ? list_prior(times, number, prior, timings)
-                         : family ? list_guesses(times, number, family, factor, timings)
-                                  : 0;
-    candidate->is_fitted = (prior || guesses || num >= least_samples(times, number, timings)) &&
-                           fit_time(timings->samples, num, timings->guesses, guesses,
-                                   &candidate->time);
+    const struct fit_guesses guesses = {
+        .samples = timings->guesses,
+        .num = is_own ? list_prior(times, number, prior, timings)
+             : family ? list_guesses(times, number, family, factor, timings)
+                      : 0,
+        .count = is_own ? FIT_PRIOR_COUNTS : FIT_FAMILY_COUNTS,
+    };
+    candidate->is_fitted = (prior || guesses.num || num >= least_samples(times, number, timings)) &&
+                           fit_time(timings->samples, num, &guesses, &candidate->time);
 }
 
 /* By what factor those that were timed together took longer than predicted: by the mean of the

@@ -13,6 +13,8 @@
 
 enum { MOST = 80, UNITS = 132 };
 
+static const struct fit_guesses no_guesses = { NULL, 0, 0 };
+
 static uint64_t random_state;
 
 /* From 1 to `most`, log-uniform. */
@@ -91,7 +93,7 @@ static void known_coefficients_are_found(void **state)
     (void) state;
     random_state = 1;
     make_samples(&truth, 0, samples, MOST);
-    assert_true(fit_time(samples, MOST, NULL, 0, &time));
+    assert_true(fit_time(samples, MOST, &no_guesses, &time));
     assert_true(kiln_time_is_sound(&time));
     assert_true(fabsf(time.coefficient[KILN_TERM_CALL] / 5e6f - 1) < 0.02f);
     assert_true(fabsf(time.coefficient[KILN_TERM_RAGGED_C] / 3 - 1) < 0.3f);
@@ -109,7 +111,7 @@ static void noise_is_averaged(void **state)
     (void) state;
     random_state = 2;
     make_samples(&truth, 0.1, samples, MOST); /* 5 % in the mean */
-    assert_true(fit_time(samples, MOST, NULL, 0, &time));
+    assert_true(fit_time(samples, MOST, &no_guesses, &time));
     make_samples(&truth, 0, samples, MOST);
     assert_true(mean_error(&time, samples, MOST) < 0.05);
 }
@@ -127,7 +129,7 @@ static void no_coefficient_is_negative(void **state)
                 samples[i].terms[t] = draw(1e12) - 1;
             samples[i].seconds = (double) draw(1e9) * 1e-9;
         }
-        assert_true(fit_time(samples, 20, NULL, 0, &time));
+        assert_true(fit_time(samples, 20, &no_guesses, &time));
         assert_true(kiln_time_is_sound(&time));
     }
     struct fit_sample falling[10];
@@ -138,7 +140,7 @@ static void no_coefficient_is_negative(void **state)
         falling[i].terms[KILN_TERM_A] = 100 * (i + 1); /* the more, the shorter */
         falling[i].seconds = 1e-6 * (double) (20 - i);
     }
-    assert_true(fit_time(falling, 10, NULL, 0, &time));
+    assert_true(fit_time(falling, 10, &no_guesses, &time));
     assert_true(time.coefficient[KILN_TERM_A] == 0);
     assert_true(time.coefficient[KILN_TERM_CALL] > 10e6f);
     assert_true(time.coefficient[KILN_TERM_CALL] < 20e6f);
@@ -156,12 +158,12 @@ static void relative_errors_count(void **state)
         samples[i].terms[KILN_TERM_CALL] = 1;
         samples[i].seconds = i < 2 ? 1e-6 : 1e-3;
     }
-    assert_true(fit_time(samples, 4, NULL, 0, &time));
+    assert_true(fit_time(samples, 4, &no_guesses, &time));
     /* Minimal sum of (x / s - 1)^2: x = sum(1/s) / sum(1/s^2), hardly more than the short time. */
     assert_true(fabsf(time.coefficient[KILN_TERM_CALL] / 1.001e6f - 1) < 1e-3f);
     for (size_t i = 0; i < 4; i++)
         samples[i].terms[KILN_TERM_A] = i < 2 ? 1 : 1000000;
-    assert_true(fit_time(samples, 4, NULL, 0, &time));
+    assert_true(fit_time(samples, 4, &no_guesses, &time));
     assert_true(worst_error(&time, samples, 4) < 0.01);
 }
 
@@ -174,8 +176,8 @@ static void few_samples_say_nothing(void **state)
     random_state = 3;
     make_samples(&truth, 0, samples, FIT_LEAST);
     for (size_t num = 0; num < FIT_LEAST; num++)
-        assert_false(fit_time(samples, num, NULL, 0, &time));
-    assert_true(fit_time(samples, FIT_LEAST, NULL, 0, &time));
+        assert_false(fit_time(samples, num, &no_guesses, &time));
+    assert_true(fit_time(samples, FIT_LEAST, &no_guesses, &time));
     assert_true(kiln_time_is_sound(&time));
 }
 
@@ -218,20 +220,20 @@ static void one_sample_does_not_break(void **state)
     random_state = 5;
     make_samples(&truth, 0, samples, MOST);
     samples[7].seconds *= 10;
-    assert_true(fit_time(samples, MOST, NULL, 0, &time));
+    assert_true(fit_time(samples, MOST, &no_guesses, &time));
     make_samples(&truth, 0, samples, MOST);
     assert_true(mean_error(&time, samples, MOST) < 0.05);
     /* Times without a spread, of one shape, and extremes. */
     for (size_t i = 1; i < MOST; i++)
         samples[i] = samples[0];
-    assert_true(fit_time(samples, MOST, NULL, 0, &time));
+    assert_true(fit_time(samples, MOST, &no_guesses, &time));
     assert_true(worst_error(&time, samples, MOST) < 0.01);
     for (size_t i = 0; i < MOST; i++) {
         for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
             samples[i].terms[t] = i % 2 ? KILN_TIME_MAX : 0;
         samples[i].seconds = i % 3 ? 1e-9 : 1e4;
     }
-    assert_true(fit_time(samples, MOST, NULL, 0, &time));
+    assert_true(fit_time(samples, MOST, &no_guesses, &time));
     assert_true(kiln_time_is_sound(&time));
 }
 
@@ -244,7 +246,7 @@ static void five_digits_are_kept(void **state)
     (void) state;
     random_state = 6;
     make_samples(&truth, 0.05, samples, MOST);
-    assert_true(fit_time(samples, MOST, NULL, 0, &time));
+    assert_true(fit_time(samples, MOST, &no_guesses, &time));
     for (unsigned t = 0; t < KILN_NUM_TERMS; t++) {
         char digits[32];
         snprintf(digits, sizeof digits, "%.5g", (double) time.coefficient[t]);
@@ -276,7 +278,7 @@ static void no_change_is_for_the_better(void **state)
             if (random_next(&random_state) % 3 == 0)
                 law.coefficient[t] = (float) draw(5000);
         make_samples(&law, 0.5, samples, MOST);
-        assert_true(fit_time(samples, MOST, NULL, 0, &time));
+        assert_true(fit_time(samples, MOST, &no_guesses, &time));
         const double least = misfit(&time, samples, MOST);
         for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
             for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
@@ -384,23 +386,46 @@ static void few_times_tell_nothing_of_a_family(void **state)
 /* Where little was measured, guesses tell the times; where much was, even bad ones hardly count. */
 static void guesses_count_as_a_few_samples(void **state)
 {
-    static struct fit_sample samples[10 * MOST], guesses[MOST];
+    static struct fit_sample samples[10 * MOST], told[MOST];
+    const struct fit_guesses guesses = { told, MOST, FIT_FAMILY_COUNTS };
     const struct kiln_time truth = known();
     struct kiln_time time;
     (void) state;
     random_state = 12;
-    make_samples(&truth, 0, guesses, MOST);
-    assert_true(fit_time(NULL, 0, guesses, MOST, &time));
-    assert_true(mean_error(&time, guesses, MOST) < 0.01);
+    make_samples(&truth, 0, told, MOST);
+    assert_true(fit_time(NULL, 0, &guesses, &time));
+    assert_true(mean_error(&time, told, MOST) < 0.01);
     make_samples(&truth, 0, samples, 10 * MOST);
-    assert_true(fit_time(samples, 2, guesses, MOST, &time));
+    assert_true(fit_time(samples, 2, &guesses, &time));
     assert_true(mean_error(&time, samples, MOST) < 0.05);
     for (size_t i = 0; i < MOST; i++)
-        guesses[i].seconds *= 1.5;
-    assert_true(fit_time(samples, 10 * MOST, guesses, MOST, &time));
+        told[i].seconds *= 1.5;
+    assert_true(fit_time(samples, 10 * MOST, &guesses, &time));
     assert_true(mean_error(&time, samples, 10 * MOST) < 0.03);
-    assert_true(fit_time(samples, 2, guesses, MOST, &time));
+    assert_true(fit_time(samples, 2, &guesses, &time));
     assert_true(mean_error(&time, samples, MOST) > 0.2);
+}
+
+/* What was fitted to many shapes outweighs a few noisy ones; many measured times outweigh it. */
+static void a_prior_counts_as_many_samples(void **state)
+{
+    static struct fit_sample samples[10 * MOST], told[MOST];
+    const struct fit_guesses guesses = { told, MOST, FIT_PRIOR_COUNTS };
+    const struct kiln_time truth = known();
+    struct kiln_time alone, time;
+    (void) state;
+    random_state = 13;
+    make_samples(&truth, 0, told, MOST);
+    make_samples(&truth, 0.2, samples, 20);
+    assert_true(fit_time(samples, 20, &no_guesses, &alone));
+    assert_true(fit_time(samples, 20, &guesses, &time));
+    assert_true(mean_error(&time, told, MOST) < 0.02);
+    assert_true(mean_error(&alone, told, MOST) > 2 * mean_error(&time, told, MOST));
+    for (size_t i = 0; i < MOST; i++)
+        told[i].seconds *= 1.5;
+    make_samples(&truth, 0, samples, 10 * MOST);
+    assert_true(fit_time(samples, 10 * MOST, &guesses, &time));
+    assert_true(mean_error(&time, samples, 10 * MOST) < 0.2);
 }
 
 int main(void)
@@ -418,6 +443,7 @@ int main(void)
         cmocka_unit_test(a_family_tells_of_its_recipes),
         cmocka_unit_test(few_times_tell_nothing_of_a_family),
         cmocka_unit_test(guesses_count_as_a_few_samples),
+        cmocka_unit_test(a_prior_counts_as_many_samples),
     };
     return cmocka_run_group_tests_name("fit", tests, NULL, NULL);
 }
