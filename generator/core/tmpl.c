@@ -10,6 +10,7 @@
  */
 #include "tmpl.h"
 #include "expr.h"
+#include "lines.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -21,39 +22,8 @@
 enum {
     MAX_OUTPUT_BYTES = 4 << 20,
     MAX_WORK_BYTES = 16 << 20,         /* of template read, repeats counted */
-    MAX_BLOCK_DEPTH = 32,
     MAX_FORM_DEPTH = 16,
     MAX_INCLUDE_DEPTH = 8,
-    LEVEL = 4,                         /* blanks by which a block is indented */
-    SHOWN_BYTES = 48,                  /* of the template in a message */
-};
-
-enum directive {
-    DIR_TEXT, DIR_EOF, DIR_IF, DIR_ELIF, DIR_ELSE, DIR_END, DIR_FOR, DIR_LET, DIR_INCLUDE,
-    DIR_TAKES, DIR_WRAP, DIR_BODY, DIR_COMMENT,
-    DIR_UNKNOWN,
-};
-
-static const struct {
-    const char *word;
-    enum directive kind;
-} directives[] = {
-    { "if", DIR_IF }, { "elif", DIR_ELIF }, { "else", DIR_ELSE }, { "end", DIR_END },
-    { "for", DIR_FOR }, { "let", DIR_LET }, { "include", DIR_INCLUDE }, { "takes", DIR_TAKES },
-    { "wrap", DIR_WRAP }, { "body", DIR_BODY },
-};
-
-/* A part of a template: not terminated, never owned. */
-struct span {
-    const char *p, *end;
-};
-
-struct line {
-    struct span all;                   /* without its newline */
-    const char *next;
-    int number;
-    enum directive kind;
-    struct span word, rest;            /* of a directive: "for" and "i in 0..4" */
 };
 
 /* Lines that a fragment is wrapped around, and where they stand. */
@@ -106,61 +76,6 @@ static void fail(struct render *r, const char *format, ...)
             *c = '?';
 }
 
-static size_t span_len(struct span s)
-{
-    return (size_t) (s.end - s.p);
-}
-
-/* The length for a %.*s in a message. */
-static int shown(struct span s)
-{
-    return span_len(s) < SHOWN_BYTES ? (int) span_len(s) : SHOWN_BYTES;
-}
-
-static bool span_is(struct span s, const char *word)
-{
-    return span_len(s) == strlen(word) && memcmp(s.p, word, span_len(s)) == 0;
-}
-
-static bool starts_with(struct span s, const char *prefix)
-{
-    return span_len(s) >= strlen(prefix) && memcmp(s.p, prefix, strlen(prefix)) == 0;
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static struct span trim(struct span s)
-{
-    while (s.p < s.end && is_blank(*s.p))
-        s.p++;
-    while (s.p < s.end && is_blank(s.end[-1]))
-        s.end--;
-    return s;
-}
-
-static bool is_name_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9');
-}
-
-/* Takes the name, or the digits, at the start of *s; empty where there is none. */
-static struct span take_word(struct span *s)
-{
-    struct span word = { s->p, s->p };
-    while (word.end < s->end && is_name_char(*word.end))
-        word.end++;
-    s->p = word.end;
-    return word;
-}
-
-static bool is_name(struct span s)
-{
-    return s.p < s.end && !(*s.p >= '0' && *s.p <= '9');
-}
-
 /* Counts what is read, so that a loop which writes nothing ends too. */
 static void charge(struct render *r, size_t bytes)
 {
@@ -210,7 +125,7 @@ static void bind(struct render *r, struct span name, int64_t value)
 {
     char copy[SCOPE_NAME_BYTES];
     if (span_len(name) >= sizeof copy) {
-        fail(r, "the name '%.*s' is longer than %d bytes", shown(name), name.p,
+        fail(r, "the name '%.*s' is longer than %d bytes", span_shown(name), name.p,
                 SCOPE_NAME_BYTES - 1);
         return;
     }
@@ -232,129 +147,19 @@ static void bind_again(struct render *r, const struct scope_entry *entry)
         r->scope->entries[r->scope->num++] = *entry;
 }
 
-static enum directive find_directive(struct span word)
-{
-    for (size_t i = 0; i < sizeof directives / sizeof directives[0]; i++)
-        if (span_is(word, directives[i].word))
-            return directives[i].kind;
-    return DIR_UNKNOWN;
-}
-
-static struct line read_line(const char *p, int number)
-{
-    struct line l = { .number = number, .kind = *p ? DIR_TEXT : DIR_EOF };
-    l.all = (struct span){ p, p + strcspn(p, "\n") };
-    l.next = *l.all.end ? l.all.end + 1 : l.all.end;
-    struct span text = trim(l.all);
-    if (text.p < text.end && *text.p == '@') {
-        text.p++;
-        l.word = take_word(&text);
-        l.rest = trim(text);
-        const bool is_remark = l.word.p == l.word.end && starts_with(text, "//");
-        l.kind = is_remark ? DIR_COMMENT : find_directive(l.word);
-    }
-    return l;
-}
-
 /* The line after l. */
 static struct line advance(struct render *r, const struct line *l)
 {
     charge(r, span_len(l->all) + 1);
-    return read_line(l->next, l->number + 1);
-}
-
-static bool opens_block(const struct line *l)
-{
-    return l->kind == DIR_IF || l->kind == DIR_FOR || l->kind == DIR_WRAP;
-}
-
-static bool closes_block(const struct line *l)
-{
-    return l->kind == DIR_ELIF || l->kind == DIR_ELSE || l->kind == DIR_END || l->kind == DIR_EOF;
-}
-
-/* A block that the check has seen opened and not yet closed. */
-struct open_block {
-    int line;
-    bool is_if, saw_else;
-    struct span word;
-    size_t indent;
-};
-
-static size_t indent_of(const struct line *l)
-{
-    return strspn(l->all.p, " ");
-}
-
-/* A block's lines are indented more than its directive, its arms and its end as much. */
-static void check_indent(struct render *r, const struct line *l, const struct open_block *block)
-{
-    const bool closes = closes_block(l);
-    const size_t indent = indent_of(l), wanted = block->indent + (closes ? 0 : LEVEL);
-    if (closes ? indent != wanted : indent < wanted && span_len(trim(l->all)) > 0)
-        fail(r, "indented by %zu blanks; the '@%.*s' of line %d wants %zu%s", indent,
-                shown(block->word), block->word.p, block->line, wanted, closes ? "" : " or more");
-}
-
-static void check_arm(struct render *r, const struct line *l, struct open_block *block)
-{
-    const char *word = l->kind == DIR_ELSE ? "@else" : "@elif";
-    if (!block || !block->is_if)
-        fail(r, "'%s' without '@if'", word);
-    else if (block->saw_else && l->kind == DIR_ELSE)
-        fail(r, "second '@else' for the '@if' of line %d", block->line);
-    else if (block->saw_else)
-        fail(r, "'@elif' after the '@else' of the '@if' of line %d", block->line);
-    else
-        block->saw_else = l->kind == DIR_ELSE;
-}
-
-/* Checks one line against the blocks open before it; returns how many are open after it. */
-static int check_line(struct render *r, const struct line *l, struct open_block *open, int num)
-{
-    r->line = l->number;
-    if (l->kind == DIR_UNKNOWN)
-        fail(r, "unknown directive '@%.*s'", shown(l->word), l->word.p);
-    if (l->kind == DIR_TAKES)
-        fail(r, "'@takes' below the head of the file");
-    if ((l->kind == DIR_ELSE || l->kind == DIR_END || l->kind == DIR_BODY) &&
-            l->rest.p < l->rest.end)
-        fail(r, "text after '@%.*s'", shown(l->word), l->word.p);
-    if (l->kind == DIR_ELIF || l->kind == DIR_ELSE)
-        check_arm(r, l, num > 0 ? &open[num - 1] : NULL);
-    if (l->kind == DIR_END && num == 0)
-        fail(r, "'@end' without '@if', '@for' or '@wrap'");
-    if (opens_block(l) && num == MAX_BLOCK_DEPTH)
-        fail(r, "blocks nested deeper than %d", MAX_BLOCK_DEPTH);
-    if (!r->failed && num > 0)
-        check_indent(r, l, &open[num - 1]);
-    if (r->failed)
-        return num;
-    if (opens_block(l))
-        open[num] = (struct open_block){ l->number, l->kind == DIR_IF, false, l->word,
-            indent_of(l) };
-    return num + opens_block(l) - (l->kind == DIR_END);
-}
-
-/* Blocks are checked from the first line that is no @takes. */
-static void check_file(struct render *r, struct line l)
-{
-    struct open_block open[MAX_BLOCK_DEPTH];
-    int num = 0;
-    for (; !r->failed && l.kind != DIR_EOF; l = advance(r, &l))
-        num = check_line(r, &l, open, num);
-    if (!r->failed && num > 0) {
-        r->line = open[num - 1].line;
-        fail(r, "'@%.*s' without '@end'", shown(open[num - 1].word), open[num - 1].word.p);
-    }
+    return line_read(l->next, l->number + 1);
 }
 
 /* The line that ends the block or arm whose first line is l. */
 static struct line skip_block(struct render *r, struct line l)
 {
     int depth = 0;
-    while (l.kind != DIR_EOF && (depth > 0 || !closes_block(&l))) {
-        depth += opens_block(&l) - (l.kind == DIR_END);
+    while (l.kind != DIR_EOF && (depth > 0 || !line_closes_block(&l))) {
+        depth += line_opens_block(&l) - (l.kind == DIR_END);
         l = advance(r, &l);
     }
     return l;
@@ -363,17 +168,17 @@ static struct line skip_block(struct render *r, struct line l)
 /* "NAME in A..B". No expression holds "..", so the first one divides the bounds. */
 static bool parse_range(struct render *r, struct span text, struct range *range)
 {
-    struct span rest = trim(text);
-    range->name = take_word(&rest);
+    struct span rest = span_trim(text);
+    range->name = span_take_word(&rest);
     struct span gap = rest;
-    rest = trim(rest);
+    rest = span_trim(rest);
     bool spaced = rest.p > gap.p;
-    struct span in = take_word(&rest);
+    struct span in = span_take_word(&rest);
     const char *dots = rest.p;
     while (rest.end - dots >= 2 && memcmp(dots, "..", 2) != 0)
         dots++;
-    if (!is_name(range->name) || !spaced || !span_is(in, "in") || rest.end - dots < 2) {
-        fail(r, "expected NAME in A..B, found '%.*s'", shown(text), text.p);
+    if (!span_is_name(range->name) || !spaced || !span_is(in, "in") || rest.end - dots < 2) {
+        fail(r, "expected NAME in A..B, found '%.*s'", span_shown(text), text.p);
         return false;
     }
     range->from = eval(r, (struct span){ rest.p, dots });
@@ -479,7 +284,7 @@ static const char *render_value(struct render *r, struct span s)
         fail(r, "'${' without its '}'");
         return s.end;
     }
-    struct span expr = trim((struct span){ s.p, close });
+    struct span expr = span_trim((struct span){ s.p, close });
     const struct scope_entry *entry = scope_find(r->scope, expr.p, span_len(expr));
     if (entry && entry->is_text) {
         put(r, entry->text, strlen(entry->text));
@@ -494,7 +299,7 @@ static const char *render_value(struct render *r, struct span s)
 static const char *render_form(struct render *r, struct span text)
 {
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
-        if (starts_with(text, forms[i].opening))
+        if (span_begins(text, forms[i].opening))
             return render_parts(r, &forms[i],
                     (struct span){ text.p + strlen(forms[i].opening), text.end });
     fail(r, "'$' begins neither '${' nor '$list(' nor '$if('");
@@ -508,7 +313,7 @@ static void render_text(struct render *r, struct span text)
         const char *plain_end = dollar ? dollar : text.end;
         put(r, text.p, (size_t) (plain_end - text.p));
         text.p = plain_end;
-        if (starts_with(text, "${"))
+        if (span_begins(text, "${"))
             text.p = render_value(r, (struct span){ text.p + 2, text.end });
         else if (dollar)
             text.p = render_form(r, text);
@@ -518,9 +323,9 @@ static void render_text(struct render *r, struct span text)
 /* The lines of a block, which are indented by a level more than it is. */
 static struct line render_inner(struct render *r, struct line l)
 {
-    r->level += LEVEL;
+    r->level += LINES_LEVEL;
     struct line close = render_block(r, l);
-    r->level -= LEVEL;
+    r->level -= LINES_LEVEL;
     return close;
 }
 
@@ -560,12 +365,12 @@ static struct line render_for(struct render *r, struct line l)
 static void set_name(struct render *r, struct span text)
 {
     struct span rest = text;
-    struct span name = take_word(&rest);
-    rest = trim(rest);
+    struct span name = span_take_word(&rest);
+    rest = span_trim(rest);
     /* "A == B" is a slip, not a name followed by an odd expression. */
-    bool assigns = rest.p < rest.end && *rest.p == '=' && !starts_with(rest, "==");
-    if (!is_name(name) || !assigns) {
-        fail(r, "expected NAME = EXPR, found '%.*s'", shown(text), text.p);
+    bool assigns = rest.p < rest.end && *rest.p == '=' && !span_begins(rest, "==");
+    if (!span_is_name(name) || !assigns) {
+        fail(r, "expected NAME = EXPR, found '%.*s'", span_shown(text), text.p);
         return;
     }
     rest.p++;
@@ -586,7 +391,7 @@ static void set_names(struct render *r, struct span text)
     while (!r->failed && text.p < text.end) {
         const char *semicolon = memchr(text.p, ';', span_len(text));
         const char *end = semicolon ? semicolon : text.end;
-        set_name(r, trim((struct span){ text.p, end }));
+        set_name(r, span_trim((struct span){ text.p, end }));
         text.p = semicolon ? semicolon + 1 : text.end;
     }
 }
@@ -601,16 +406,16 @@ static void render_fragment(struct render *r, const struct line *l, const struct
     name.end = name.p + strcspn(name.p, " \n");
     if (name.end > l->rest.end)
         name.end = l->rest.end;
-    names = trim((struct span){ name.end, l->rest.end });
+    names = span_trim((struct span){ name.end, l->rest.end });
     const struct tmpl_file *file = find_file(r, name);
     if (name.p == name.end) {
-        fail(r, "expected the name of a template after '@%.*s'", shown(l->word), l->word.p);
+        fail(r, "expected the name of a template after '@%.*s'", span_shown(l->word), l->word.p);
     } else if (!file) {
-        fail(r, "no template called '%.*s'", shown(name), name.p);
+        fail(r, "no template called '%.*s'", span_shown(name), name.p);
     } else if (r->include_depth == MAX_INCLUDE_DEPTH) {
         fail(r, "@include nested deeper than %d (does it include itself?)", MAX_INCLUDE_DEPTH);
     } else {
-        const size_t level = r->level, indent = indent_of(l) - level, given = r->scope->num;
+        const size_t level = r->level, indent = line_indent(l) - level, given = r->scope->num;
         set_names(r, names);
         r->include_depth++;
         r->indent += indent;
@@ -636,7 +441,7 @@ static struct line render_wrap(struct render *r, struct line l)
         .file = r->file,
         .outer = r->body,
         .indent = r->indent,
-        .level = r->level + LEVEL,
+        .level = r->level + LINES_LEVEL,
         .num = r->scope->num,
         .floor = r->scope->floor,
     };
@@ -712,7 +517,7 @@ static struct line render_line(struct render *r, struct line l)
 static struct line render_block(struct render *r, struct line l)
 {
     size_t mark = r->scope->num;
-    while (!r->failed && !closes_block(&l))
+    while (!r->failed && !line_closes_block(&l))
         l = render_line(r, l);
     r->scope->num = mark;
     return l;
@@ -724,15 +529,16 @@ static void take_names(struct render *r, const struct line *l)
     r->line = l->number;
     struct span rest = l->rest;
     while (!r->failed && rest.p < rest.end) {
-        const struct span name = take_word(&rest);
+        const struct span name = span_take_word(&rest);
         const struct scope_entry *entry = scope_find(r->scope, name.p, span_len(name));
-        if (!is_name(name))
-            fail(r, "expected names after '@takes', found '%.*s'", shown(l->rest), l->rest.p);
+        if (!span_is_name(name))
+            fail(r, "expected names after '@takes', found '%.*s'", span_shown(l->rest), l->rest.p);
         else if (!entry)
-            fail(r, "it takes '%.*s', which is not set where it is included", shown(name), name.p);
+            fail(r, "it takes '%.*s', which is not set where it is included", span_shown(name),
+                    name.p);
         else
             bind_again(r, entry);
-        rest = trim(rest);
+        rest = span_trim(rest);
     }
 }
 
@@ -756,13 +562,15 @@ static void render_file(struct render *r, const struct tmpl_file *file, size_t g
     const size_t floor = scope->floor, taken = scope->num;
     r->file = file;
     r->line = 1;
-    struct line l = read_line(file->text, 1);
+    struct line l = line_read(file->text, 1);
     for (; !r->failed && (l.kind == DIR_TAKES || l.kind == DIR_COMMENT); l = advance(r, &l))
         if (l.kind == DIR_TAKES)
             take_names(r, &l);
     check_given(r, given, taken);
     scope->floor = taken;
-    check_file(r, l);
+    char why[LINES_MESSAGE_BYTES];
+    if (!r->failed && !lines_check(l, &r->line, why))
+        fail(r, "%s", why);
     if (!r->failed)
         render_block(r, l);
     scope->floor = floor;
