@@ -12,6 +12,11 @@
     { "INDEX", "64" }, \
     { "BK", "DEPTH / ELEM_BYTES" }, \
     { "WHOLE", "16 / ELEM_BYTES" }, \
+    /* The bytes of a tile of A, and of B. */ \
+    { "TILEA", "BM * DEPTH" }, \
+    { "TILEB", "BN * DEPTH" }, \
+    /* How many parts the k of a tile has of which mma multiplies one after the other. */ \
+    { "KPARTS", "DOUBLE ? 2 : BK / 16" }, \
     /* Rows of A (columns of B) whose tiles are fetched together where they lie side by side. */ \
     { "COLSA", "DOUBLE || COMPLEX ? 128 / ELEM_BYTES : min(64, BM)" }, \
     { "COLSB", "DOUBLE || COMPLEX ? 128 / ELEM_BYTES : min(64, BN)" }, \
