@@ -29,6 +29,7 @@ static const struct family_value values[] = {
     { "FETCHING", "FETCH > 0" },
     { "SWIZZLED", "1" },
     { "EDGES", "0" },
+    { "THROUGH", "0" },
     { "WGMMA", "0" },
     { "COPYA", "0" },
     { "COPYB", "0" },
