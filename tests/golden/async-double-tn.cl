@@ -27,7 +27,8 @@ static uint local_address(__local const void *p)
 static void copy_16(uint to, __global const double *from, uint bytes)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+            "r"(to), "l"((ulong) from),
+            "r"(bytes) : "memory");
 }
 
 // What this work-item has begun to copy since it last committed is one step's.
@@ -41,28 +42,28 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 2;" ::: "memory");
 }
-
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16
-// bytes; boxes side by side have 16 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
+// side by side have 16 lines.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 16 lines of 64 elements, of which this work-item copies 2
-// at a time in every 4th line. There are `lines` and `cols` of the matrix left; what lies
-// beyond is 0.
-static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)
+// Begins to copy 16 lines of 64 elements, of which this work-item copies
+// 2 at a time in every 4th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_a(uint to, __global const double *from, long ld, uint lines,
+        int cols, uint item)
 {
     const uint first = item / 32, col = item % 32 * 2;
     from += first * ld + col;
-    // All of the tile is there.
     if (lines >= 16 && cols >= 64) {
         const uint x = col;
             #pragma unroll
         for (uint n = 0; n < 16; n += 4) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            const uint where = swizzled(line, x / 2, 8)
+                    + x % 2 * 8;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -70,27 +71,29 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines, in
             #pragma unroll
         for (uint n = 0; n < 16; n += 4) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-            copy_16(to + where, from + n * ld,
-                    line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
+            const uint where = swizzled(line, x / 2, 8)
+                    + x % 2 * 8;
+            copy_16(to + where, from + n * ld, line < lines
+                    ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
 
-// Begins to copy 16 lines of 64 elements, of which this work-item copies 2
-// at a time in every 4th line. There are `lines` and `cols` of the matrix left; what lies
-// beyond is 0.
-static void copy_b(uint to, __global const double *from, long ld, uint lines, int cols, uint item)
+// Begins to copy 16 lines of 64 elements, of which this work-item copies
+// 2 at a time in every 4th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_b(uint to, __global const double *from, long ld, uint lines,
+        int cols, uint item)
 {
     const uint first = item / 32, col = item % 32 * 2;
     from += first * ld + col;
-    // All of the tile is there.
     if (lines >= 16 && cols >= 64) {
         const uint x = col;
             #pragma unroll
         for (uint n = 0; n < 16; n += 4) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            const uint where = swizzled(line, x / 2, 8)
+                    + x % 2 * 8;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -98,9 +101,10 @@ static void copy_b(uint to, __global const double *from, long ld, uint lines, in
             #pragma unroll
         for (uint n = 0; n < 16; n += 4) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-            copy_16(to + where, from + n * ld,
-                    line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
+            const uint where = swizzled(line, x / 2, 8)
+                    + x % 2 * 8;
+            copy_16(to + where, from + n * ld, line < lines
+                    ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
@@ -115,16 +119,16 @@ static void multiply_blocks(double c[4], const double a[4], const double b[2])
 }
 
 // What put does, in a row of C, where there is such a column.
-static void put_column(double x, __global double *out, long col, long N, double alpha, double beta)
+static void put_column(double x, __global double *out, long col, long N,
+        double alpha, double beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
 // put for two columns side by side; `whole` says that they are at a multiple of their size.
-static void put_pair(double x, double y, __global double *out, long col, long N, double alpha,
-        double beta,
-        bool whole)
+static void put_pair(double x, double y, __global double *out, long col,
+        long N, double alpha, double beta, bool whole)
 {
     if (!whole || col + 1 >= N) {
         put_column(x, out, col, N, alpha, beta);
@@ -177,7 +181,8 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
     const int first_m = tile_m * 64, first_n = tile_n * 64;
     {
         const uint lane_m = lane / 4, lane_k = lane % 4;
-        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+        const uint warp_m = warp % 2 * 32,
+                warp_n = warp / 2 * 32;
         double c[2][4][4];
         #pragma unroll
         for (int i = 0; i < 2; i++)
@@ -206,8 +211,10 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
             if (t < num) {
                 const int step = first + t;
                 const int k = step * 16;
-                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);
-                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
+                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda,
+                        K - k, M - first_m, item);
+                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb,
+                        K - k, N - first_n, item);
             }
             commit_copies();
             if (++stage == 4)
@@ -223,19 +230,19 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
                 #pragma unroll
                 for (int i = 0; i < 2; i++) {
                     const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;
-                    const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s
-                            * 1024 + at);
-                    const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s
-                            * 1024 + (at ^ 144));
+                    const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048
+                            + s * 1024 + at);
+                    const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048
+                            + s * 1024 + (at ^ 144));
                     as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;
                 }
                 #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;
-                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s
-                            * 1024 + at);
-                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s
-                            * 1024 + (at ^ 144));
+                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048
+                            + s * 1024 + at);
+                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048
+                            + s * 1024 + (at ^ 144));
                 }
                 #pragma unroll
                 for (int i = 0; i < 2; i++)
@@ -257,7 +264,8 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
                     const uint row = warp_m + i * 16 + h + lane_m * 2;
                     #pragma unroll
                     for (int j = 0; j < 4; j++) {
-                        const uint col = warp_n + j * 8 + lane_k * 2;
+                        const uint col = warp_n + j * 8
+                                + lane_k * 2;
                         *(__local double2 *) (c_tile + c_place(row, col)) =
                                 (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);
                     }
@@ -289,7 +297,8 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
                 __global double *out = C + row * ldc;
                 #pragma unroll
                 for (int j = 0; j < 4; j++) {
-                    const long col = first_n + warp_n + j * 8 + lane_k * 2;
+                    const long col = first_n + warp_n + j * 8
+                            + lane_k * 2;
                     put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
                             is_aligned);
                 }

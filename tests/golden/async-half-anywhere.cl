@@ -63,18 +63,18 @@ static uint4 load_piece(__global const element_bits *from, int num,
     return (uint4) (x[0], x[1], x[2], x[3]);
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16
-// bytes; boxes side by side have 64 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
+// side by side have 64 lines.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
 // Of 64 lines of 64 elements that begin anywhere, this work-item's pieces of
-// 8: from the matrix, of which `lines` and `cols` are left, into registers, and from there into
-// local memory. What lies beyond the matrix, which ends at `end`, is 0.
-static void fetch_a(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,
-        __global const half *end, uint item)
+// 8: from the matrix, of which `lines` and `cols` are left, into registers, and from
+// there into local memory. What lies beyond the matrix, which ends at `end`, is 0.
+static void fetch_a(uint4 pieces[4], __global const half *from, long ld,
+        int lines, int cols, __global const half *end, uint item)
 {
     #pragma unroll
     for (int p = 0; p < 4; p++) {
@@ -94,10 +94,10 @@ static void put_a(__local uchar *tile, const uint4 pieces[4], uint item)
 }
 
 // Of 64 lines of 64 elements that begin anywhere, this work-item's pieces of
-// 8: from the matrix, of which `lines` and `cols` are left, into registers, and from there into
-// local memory. What lies beyond the matrix, which ends at `end`, is 0.
-static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,
-        __global const half *end, uint item)
+// 8: from the matrix, of which `lines` and `cols` are left, into registers, and from
+// there into local memory. What lies beyond the matrix, which ends at `end`, is 0.
+static void fetch_b(uint4 pieces[4], __global const half *from, long ld,
+        int lines, int cols, __global const half *end, uint item)
 {
     #pragma unroll
     for (int p = 0; p < 4; p++) {
@@ -174,7 +174,8 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
     {
         const uint lane_m = lane / 4, lane_k = lane % 4;
         const uint lane_r = lane_m;
-        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+        const uint warp_m = warp % 2 * 32,
+                warp_n = warp / 2 * 32;
         float c[2][4][4];
         #pragma unroll
         for (int i = 0; i < 2; i++)
@@ -185,12 +186,13 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                     c[i][j][e] = 0;
         uint as0[2][4], bs0[2][4];
         int stage = 0;
+        // Halves that begin anywhere go through registers.
         // Behind the last elements of A and B.
         __global const half *a_end = A + (M - 1) * lda + K;
         __global const half *b_end = B + (N - 1) * ldb + K;
         for (int t = 0; t < num + 3; t++) {
-            // All have put what was asked for at t - 3, and have multiplied those of the step
-            // before, whose place is the next one.
+            // All have put what was asked for at t - 3, and have multiplied those
+            // of the step before, whose place is the next one.
             if (t >= 3)
                 barrier(CLK_LOCAL_MEM_FENCE);
             uint4 a_pieces[4], b_pieces[4];
@@ -198,8 +200,10 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             if (t < num) {
                 const int step = first + t;
                 const int k = step * 64;
-                fetch_a(a_pieces, A + first_m * lda + k, lda, M - first_m, K - k, a_end, item);
-                fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, b_end, item);
+                fetch_a(a_pieces, A + first_m * lda + k, lda,
+                        M - first_m, K - k, a_end, item);
+                fetch_b(b_pieces, B + first_n * ldb + k, ldb,
+                        N - first_n, K - k, b_end, item);
             }
             if (++stage == 4)
                 stage = 0;

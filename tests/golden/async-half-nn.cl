@@ -32,7 +32,8 @@ static ulong divide(ulong x, ulong y)
 static void copy_16(uint to, __global const half *from, uint bytes)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+            "r"(to), "l"((ulong) from),
+            "r"(bytes) : "memory");
 }
 
 // What this work-item has begun to copy since it last committed is one step's.
@@ -46,28 +47,28 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 2;" ::: "memory");
 }
-
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16
-// bytes; boxes side by side have 64 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
+// side by side have 64 lines.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 64 lines of 64 elements, of which this work-item copies 8
-// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies
-// beyond is 0.
-static void copy_a(uint to, __global const half *from, long ld, uint lines, int cols, uint item)
+// Begins to copy 64 lines of 64 elements, of which this work-item copies
+// 8 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_a(uint to, __global const half *from, long ld, uint lines,
+        int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 8;
     from += first * ld + col;
-    // All of the tile is there.
     if (lines >= 64 && cols >= 64) {
         const uint x = col;
             #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+            const uint where = swizzled(line, x / 8, 8)
+                    + x % 8 * 2;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -75,27 +76,29 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines, int 
             #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-            copy_16(to + where, from + n * ld,
-                    line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0);
+            const uint where = swizzled(line, x / 8, 8)
+                    + x % 8 * 2;
+            copy_16(to + where, from + n * ld, line < lines
+                    ? clamp(cols - (int) x, 0, 8) * 2 : 0);
         }
     }
 }
 
-// Begins to copy 64 lines of 64 elements, of which this work-item copies 8
-// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies
-// beyond is 0.
-static void copy_b(uint to, __global const half *from, long ld, uint lines, int cols, uint item)
+// Begins to copy 64 lines of 64 elements, of which this work-item copies
+// 8 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_b(uint to, __global const half *from, long ld, uint lines,
+        int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 8;
     from += first * ld + col;
-    // All of the tile is there.
     if (lines >= 64 && cols >= 64) {
         const uint x = col;
             #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+            const uint where = swizzled(line, x / 8, 8)
+                    + x % 8 * 2;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -103,9 +106,10 @@ static void copy_b(uint to, __global const half *from, long ld, uint lines, int 
             #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-            copy_16(to + where, from + n * ld,
-                    line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0);
+            const uint where = swizzled(line, x / 8, 8)
+                    + x % 8 * 2;
+            copy_16(to + where, from + n * ld, line < lines
+                    ? clamp(cols - (int) x, 0, 8) * 2 : 0);
         }
     }
 }
@@ -135,7 +139,8 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
 }
 
 // What put does, in a row of C, where there is such a column.
-static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
+static void put_column(float x, __global half *out, long col, long N,
+        float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -149,9 +154,8 @@ static uint pack_halves(float low, float high)
 }
 
 // put for two columns side by side; `whole` says that they are at a multiple of their size.
-static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,
-        float beta,
-        bool whole)
+static void put_pair(float x, float y, __global half *out, long col,
+        long N, float alpha, float beta, bool whole)
 {
     if (!whole || col + 1 >= N) {
         put_column(x, out, col, N, alpha, beta);
@@ -165,15 +169,16 @@ static void put_pair(float x, float y, __global half *out, long col, long N, flo
     }
     *(__global uint *) (out + col) = pack_halves(z.x, z.y);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
 // For NVIDIA's compute capability 8.0 and later.
 // A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64
 // deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.
-// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole
-// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
-// such a tile is kept, to be added up later.
+// As many work-groups as run at once take tiles in turn.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
+// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_hgemm_async_stream(long M, long N, long K,
         __global const half *restrict A, long a_offset, long lda,
@@ -226,7 +231,8 @@ void kiln_hgemm_async_stream(long M, long N, long K,
     {
         const uint lane_m = lane / 4, lane_k = lane % 4;
         const uint lane_r = lane_m;
-        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+        const uint warp_m = warp % 2 * 32,
+                warp_n = warp / 2 * 32;
         float c[2][4][4];
         #pragma unroll
         for (int i = 0; i < 2; i++)
@@ -250,8 +256,10 @@ void kiln_hgemm_async_stream(long M, long N, long K,
                 const int after_first = t + late;
                 const int step = first + after_first - (after_first < num ? 0 : num);
                 const int k = step * 64;
-                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
-                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
+                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda,
+                        M - first_m, K - k, item);
+                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb,
+                        K - k, N - first_n, item);
             }
             commit_copies();
             if (++stage == 4)
@@ -488,19 +496,22 @@ void kiln_hgemm_async_add(long M, long N, long K,
                 const uint warp = item / 32, lane = item % 32;
                 const uint lane_m = lane / 4, lane_k = lane % 4;
                 const uint lane_r = lane_m;
-                const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+                const uint warp_m = warp % 2 * 32,
+                        warp_n = warp / 2 * 32;
                 const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;
-                const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;
-                const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;
+                const long row = first_m + warp_m + in_m
+                        + e / 2 % 2 * 8 + lane_r;
+                const long col = first_n + warp_n + in_n
+                        + lane_k * 2 + e % 2;
                 if (row < M)
-                    put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col, N,
-                            alpha, beta, is_aligned);
+                    put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col,
+                            N, alpha, beta, is_aligned);
             }
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
-    // added in their order.
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is
+    // then added in their order.
     for (uint at = told[2]; at < 32; at += told[3]) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
@@ -530,10 +541,13 @@ void kiln_hgemm_async_add(long M, long N, long K,
             const uint warp = item / 32, lane = item % 32;
             const uint lane_m = lane / 4, lane_k = lane % 4;
             const uint lane_r = lane_m;
-            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+            const uint warp_m = warp % 2 * 32,
+                    warp_n = warp / 2 * 32;
             const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;
-            const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;
-            const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;
+            const long row = first_m + warp_m + in_m
+                    + e / 2 % 2 * 8 + lane_r;
+            const long col = first_n + warp_n + in_n
+                    + lane_k * 2 + e % 2;
             if (row < M)
                 put_column(all, C + row * ldc, col, N, alpha, beta);
         }

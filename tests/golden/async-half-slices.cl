@@ -26,7 +26,8 @@ static uint local_address(__local const void *p)
 static void copy_4(uint to, __global const half *from, uint bytes)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+            "r"(to), "l"((ulong) from),
+            "r"(bytes) : "memory");
 }
 
 // What this work-item has begun to copy since it last committed is one step's.
@@ -40,28 +41,28 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 2;" ::: "memory");
 }
-
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16
-// bytes; boxes side by side have 64 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
+// side by side have 64 lines.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 64 lines of 64 elements, of which this work-item copies 2
-// at a time in every 8th line. There are `lines` and `cols` of the matrix left; what lies
-// beyond is 0.
-static void copy_a(uint to, __global const half *from, long ld, uint lines, int cols, uint item)
+// Begins to copy 64 lines of 64 elements, of which this work-item copies
+// 2 at a time in every 8th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_a(uint to, __global const half *from, long ld, uint lines,
+        int cols, uint item)
 {
     const uint first = item / 32, col = item % 32 * 2;
     from += first * ld + col;
-    // All of the tile is there.
     if (lines >= 64 && cols >= 64) {
         const uint x = col;
             #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+            const uint where = swizzled(line, x / 8, 8)
+                    + x % 8 * 2;
             copy_4(to + where, from + n * ld, 4);
         }
     } else {
@@ -69,27 +70,29 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines, int 
             #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-            copy_4(to + where, from + n * ld,
-                    line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0);
+            const uint where = swizzled(line, x / 8, 8)
+                    + x % 8 * 2;
+            copy_4(to + where, from + n * ld, line < lines
+                    ? clamp(cols - (int) x, 0, 2) * 2 : 0);
         }
     }
 }
 
-// Begins to copy 64 lines of 64 elements, of which this work-item copies 2
-// at a time in every 8th line. There are `lines` and `cols` of the matrix left; what lies
-// beyond is 0.
-static void copy_b(uint to, __global const half *from, long ld, uint lines, int cols, uint item)
+// Begins to copy 64 lines of 64 elements, of which this work-item copies
+// 2 at a time in every 8th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_b(uint to, __global const half *from, long ld, uint lines,
+        int cols, uint item)
 {
     const uint first = item / 32, col = item % 32 * 2;
     from += first * ld + col;
-    // All of the tile is there.
     if (lines >= 64 && cols >= 64) {
         const uint x = col;
             #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+            const uint where = swizzled(line, x / 8, 8)
+                    + x % 8 * 2;
             copy_4(to + where, from + n * ld, 4);
         }
     } else {
@@ -97,9 +100,10 @@ static void copy_b(uint to, __global const half *from, long ld, uint lines, int 
             #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-            copy_4(to + where, from + n * ld,
-                    line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0);
+            const uint where = swizzled(line, x / 8, 8)
+                    + x % 8 * 2;
+            copy_4(to + where, from + n * ld, line < lines
+                    ? clamp(cols - (int) x, 0, 2) * 2 : 0);
         }
     }
 }
@@ -129,7 +133,8 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
 }
 
 // What put does, in a row of C, where there is such a column.
-static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
+static void put_column(float x, __global half *out, long col, long N,
+        float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -143,9 +148,8 @@ static uint pack_halves(float low, float high)
 }
 
 // put for two columns side by side; `whole` says that they are at a multiple of their size.
-static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,
-        float beta,
-        bool whole)
+static void put_pair(float x, float y, __global half *out, long col,
+        long N, float alpha, float beta, bool whole)
 {
     if (!whole || col + 1 >= N) {
         put_column(x, out, col, N, alpha, beta);
@@ -159,6 +163,7 @@ static void put_pair(float x, float y, __global half *out, long col, long N, flo
     }
     *(__global uint *) (out + col) = pack_halves(z.x, z.y);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
@@ -193,7 +198,8 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
     {
         const uint lane_m = lane / 4, lane_k = lane % 4;
         const uint lane_r = lane_m;
-        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 32;
+        const uint warp_m = warp % 2 * 32,
+                warp_n = warp / 2 % 2 * 32;
         float c[2][4][4];
         #pragma unroll
         for (int i = 0; i < 2; i++)
@@ -216,8 +222,10 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             if (t < num) {
                 const int step = first + t;
                 const int k = step * 64;
-                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
-                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
+                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda,
+                        M - first_m, K - k, item);
+                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb,
+                        K - k, N - first_n, item);
             }
             commit_copies();
             if (++stage == 4)
@@ -307,7 +315,8 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                 __global half *out = C + row * ldc;
                 #pragma unroll
                 for (int j = 0; j < 4; j++) {
-                    const long col = first_n + warp_n + j * 8 + lane_k * 2;
+                    const long col = first_n + warp_n + j * 8
+                            + lane_k * 2;
                     put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
                             is_aligned);
                 }

@@ -26,7 +26,8 @@ static uint local_address(__local const void *p)
 static void copy_element(uint to, __global const float *from, bool is_there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(is_there ? 4 : 0) : "memory");
+            "r"(to), "l"((ulong) from),
+            "r"(is_there ? 4 : 0) : "memory");
 }
 
 // What this work-item has begun to copy since it last committed is one step's.
@@ -40,16 +41,15 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 }
-
-// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in
-// every 16th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four
-// lines of a value of k are put side by side, so that no two work-items meet in a bank.
-static void copy_a(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
+// Begins to copy 64 lines of 32 elements, of which this work-item copies
+// 4 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_a(uint to, __global const float *from, long ld, uint lines,
+        int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 4;
     from += first * ld + col;
     to += col * 256 + first % 4 * 4;
-    // All of the tile is there.
     if (lines >= 64 && cols >= 32) {
         #pragma unroll
         for (uint i = 0; i < 4; i += 1) {
@@ -57,9 +57,12 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines, int
             #pragma unroll
             for (uint n = 0; n < 64; n += 16) {
                 const uint line = first + n;
+                // Four lines of a value of k lie side by side, so that no two
+                // work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
-                copy_element(to + where, from + n * ld + i, true);
+                copy_element(to + where, from + n * ld + i,
+                        true);
             }
         }
     } else {
@@ -69,23 +72,26 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines, int
             #pragma unroll
             for (uint n = 0; n < 64; n += 16) {
                 const uint line = first + n;
+                // Four lines of a value of k lie side by side, so that no two
+                // work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
-                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
+                copy_element(to + where, from + n * ld + i,
+                        line < lines && (int) x < cols);
             }
         }
     }
 }
 
-// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in
-// every 16th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four
-// lines of a value of k are put side by side, so that no two work-items meet in a bank.
-static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
+// Begins to copy 64 lines of 32 elements, of which this work-item copies
+// 4 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_b(uint to, __global const float *from, long ld, uint lines,
+        int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 4;
     from += first * ld + col;
     to += col * 256 + first % 4 * 4;
-    // All of the tile is there.
     if (lines >= 64 && cols >= 32) {
         #pragma unroll
         for (uint i = 0; i < 4; i += 1) {
@@ -93,9 +99,12 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines, int
             #pragma unroll
             for (uint n = 0; n < 64; n += 16) {
                 const uint line = first + n;
+                // Four lines of a value of k lie side by side, so that no two
+                // work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
-                copy_element(to + where, from + n * ld + i, true);
+                copy_element(to + where, from + n * ld + i,
+                        true);
             }
         }
     } else {
@@ -105,16 +114,20 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines, int
             #pragma unroll
             for (uint n = 0; n < 64; n += 16) {
                 const uint line = first + n;
+                // Four lines of a value of k lie side by side, so that no two
+                // work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
-                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
+                copy_element(to + where, from + n * ld + i,
+                        line < lines && (int) x < cols);
             }
         }
     }
 }
 
 // What put does, in a row of C, where there is such a column.
-static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
+static void put_column(float x, __global float *out, long col, long N,
+        float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -196,11 +209,14 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
         // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16
         // bytes takes two turns of local memory, not four.
         const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
-        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
-        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32
-        // values of k.
-        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
-        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
+        const uint warp_m = warp % 2 * 32,
+                warp_n = warp / 2 * 32;
+        // Where a work-item's first rows (columns) are in the parts of a tile, of 64
+        // (64) by 32 values of k.
+        const uint a_chunk = warp_m / 64 * 8192
+                + (warp_m % 64 / 4 + lane_m) * 16;
+        const uint b_chunk = warp_n / 64 * 8192
+                + (warp_n % 64 / 4 + lane_n) * 16;
         float c[4][8];
         #pragma unroll
         for (int m = 0; m < 4; m++)
@@ -218,8 +234,10 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
             if (t < num) {
                 const int step = first + t;
                 const int k = step * 32;
-                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
-                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
+                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda,
+                        M - first_m, K - k, item);
+                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb,
+                        N - first_n, K - k, item);
             }
             commit_copies();
             if (++stage == 3)

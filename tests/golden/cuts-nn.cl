@@ -32,7 +32,8 @@ static void warp_sync(void)
 static void copy_16(uint to, __global const float *from, uint bytes)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+            "r"(to), "l"((ulong) from),
+            "r"(bytes) : "memory");
 }
 
 // What this work-item has begun to copy since it last committed is one step's.
@@ -157,7 +158,8 @@ static void add(float c[2][4][4], float x[2][4][4], float factor)
 }
 
 // What put does, in a row of C, where there is such a column.
-static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
+static void put_column(float x, __global float *out, long col, long N,
+        float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -179,9 +181,8 @@ static uint pack_halves(float low, float high)
 }
 
 // put for two columns side by side; `whole` says that they are at a multiple of their size.
-static void put_pair(float x, float y, __global float *out, long col, long N, float alpha,
-        float beta,
-        bool whole)
+static void put_pair(float x, float y, __global float *out, long col,
+        long N, float alpha, float beta, bool whole)
 {
     if (!whole || col + 1 >= N) {
         put_column(x, out, col, N, alpha, beta);
@@ -498,8 +499,9 @@ void kiln_xgemm_cuts_cutb(long lines, long depth,
 // B is stored K x N.
 // For NVIDIA's compute capability 8.0 and later.
 // op(A) and op(B) have been cut into halves, an element x of a row (column) into x = 2^-e (high +
-// 2^-11 low). A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of both pieces,
-// 32 deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.
+// 2^-11 low). A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of both
+// pieces, 32 deep, are copied into local memory asynchronously, 2 ahead of those that
+// are multiplied.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_xgemm_cuts_multiply(long M, long N, long K,
         __global const uchar *restrict packed_a, long packed_a_at,
@@ -533,7 +535,8 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
     {
         const uint lane_m = lane / 4, lane_k = lane % 4;
         const uint lane_r = lane_m;
-        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+        const uint warp_m = warp % 2 * 32,
+                warp_n = warp / 2 * 32;
         // Where a line of the tile is not cut, the tile is multiplied as it is.
         uint is_plain = 0;
         for (int i = item; i < 64; i += 128) {
@@ -544,7 +547,8 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
         clear(c);
         int stage = 0;
         if (is_plain) {
-            // 128 of k have sums of their own, so that fewer are added one after the other.
+            // 128 of k have sums of their own, so that fewer are added one after the
+            // other.
             float sums[2][4][4];
             clear(sums);
             for (int t = 0; t < num + 2; t++) {
@@ -602,8 +606,8 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                     #pragma unroll
                     for (uint j = 0; j < 4; j++) {
                         const uint lines = warp_n / 8 + j;
-                        const float2 y = *(__local const float2 *) (b_tile + lines * 1024
-                                + (k ^ lines % 4) * 32 + lane_k * 8);
+                        const float2 y = *(__local const float2 *) (b_tile
+                                + lines * 1024 + (k ^ lines % 4) * 32 + lane_k * 8);
                         #pragma unroll
                         for (uint i = 0; i < 4; i++) {
                             sums[i / 2][j][i % 2 * 2] += x[i] * y.x;
@@ -614,14 +618,14 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
             }
             add(c, sums, 1);
         } else {
-            // Blocks of 8 x 8 are read four at once: work-item l says where line l % 8 of block l /
-            // 8 is.
+            // Blocks of 8 x 8 are read four at once: work-item l says where line l % 8 of block
+            // l / 8 is.
             const uint a_line = a_at + (warp_m / 8 + lane / 8 % 2) * 1024
                     + lane / 16 * 128 + lane % 8 * 16;
             const uint b_line = b_at + (warp_n / 8 + lane / 16) * 1024
                     + lane / 8 % 2 * 128 + lane % 8 * 16;
-            // Products with a low piece are small, so that little is lost when the tensor units add
-            // up many.
+            // Products with a low piece are small, so that little is lost when the tensor
+            // units add up many.
             float l[2][4][4];
             clear(l);
             for (int t = 0; t < num + 2; t++) {
@@ -652,7 +656,8 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                 if (t < 2)
                     continue;
                 // The low pieces lie 512 bytes behind the high ones.
-                const uint a_tile = a_line + stage * 8192, b_tile = b_line + stage * 8192;
+                const uint a_tile = a_line + stage * 8192,
+                        b_tile = b_line + stage * 8192;
                 float h[2][4][4];
                 uint a[2][4], b[2][4], b_low[2][4];
                 clear(h);
@@ -682,7 +687,8 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                     for (int e = 0; e < 4; e++) {
                         const uint row = warp_m + i * 16 + e / 2 * 8 + lane_r;
                         const uint col = warp_n + j * 8 + lane_k * 2 + e % 2;
-                        const int both = a_exponents[first_m + row] + b_exponents[first_n + col];
+                        const int both = a_exponents[first_m + row]
+                                + b_exponents[first_n + col];
                         c[i][j][e] = scaled(c[i][j][e], clamp(-both, -252, 252));
                     }
         }
@@ -699,7 +705,8 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                     const uint row = warp_m + i * 16 + h * 8 + lane_r;
                     #pragma unroll
                     for (int j = 0; j < 4; j++) {
-                        const uint col = warp_n + j * 8 + lane_k * 2;
+                        const uint col = warp_n + j * 8
+                                + lane_k * 2;
                         *(__local float2 *) (c_tile + c_place(row, col)) =
                                 (float2) (c[i][j][2 * h], c[i][j][2 * h + 1]);
                     }
@@ -731,7 +738,8 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                 __global float *out = C + row * ldc;
                 #pragma unroll
                 for (int j = 0; j < 4; j++) {
-                    const long col = first_n + warp_n + j * 8 + lane_k * 2;
+                    const long col = first_n + warp_n + j * 8
+                            + lane_k * 2;
                     put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
                             is_aligned);
                 }

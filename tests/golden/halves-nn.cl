@@ -162,7 +162,8 @@ static void multiply_first(float c[32], uint a, uint b)
 }
 
 // What put does, in a row of C, where there is such a column.
-static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
+static void put_column(float x, __global float *out, long col, long N,
+        float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);

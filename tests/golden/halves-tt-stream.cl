@@ -170,7 +170,8 @@ static void multiply_first(float c[48], uint a, uint b)
 }
 
 // What put does, in a row of C, where there is such a column.
-static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
+static void put_column(float x, __global float *out, long col, long N,
+        float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -192,9 +193,8 @@ static uint pack_halves(float low, float high)
 }
 
 // put for two columns side by side; `whole` says that they are at a multiple of their size.
-static void put_pair(float x, float y, __global float *out, long col, long N, float alpha,
-        float beta,
-        bool whole)
+static void put_pair(float x, float y, __global float *out, long col,
+        long N, float alpha, float beta, bool whole)
 {
     if (!whole || col + 1 >= N) {
         put_column(x, out, col, N, alpha, beta);
@@ -639,9 +639,9 @@ void kiln_xgemm_halves_cutb(long lines, long depth,
 // local memory, up to 3 at a time, and a tile's `full` barrier says that it is there. One
 // work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty` barrier when
 // they have read a tile.
-// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole
-// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
-// such a tile is kept, to be added up later.
+// As many work-groups as run at once take tiles in turn.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
+// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(160, 1, 1)))
 void kiln_xgemm_halves_stream(long M, long N, long K,
         __global const uchar *restrict packed_a, long packed_a_at,
@@ -996,14 +996,14 @@ void kiln_xgemm_halves_add(long M, long N, long K,
                 const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;
                 const long col = first_n + e / 4 * 8 + item % 4 * 2 + e % 2;
                 if (row < M)
-                    put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col, N,
-                            alpha, beta, is_aligned);
+                    put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col,
+                            N, alpha, beta, is_aligned);
             }
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
-    // added in their order.
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is
+    // then added in their order.
     for (uint at = told[2]; at < 48; at += told[3]) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {

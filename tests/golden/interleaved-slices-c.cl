@@ -44,30 +44,32 @@ static void mbarrier_arrive_copied(uint mbarrier)
 static void copy_16(uint to, __global const float2 *from, uint bytes)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+            "r"(to), "l"((ulong) from),
+            "r"(bytes) : "memory");
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16
-// bytes; boxes side by side have 16 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
+// side by side have 16 lines.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 64 lines of 16 elements, of which this work-item copies 2
-// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies
-// beyond is 0.
-static void copy_a(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
+// Begins to copy 64 lines of 16 elements, of which this work-item copies
+// 2 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_a(uint to, __global const float2 *from, long ld, uint lines,
+        int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 2;
     from += first * ld + col;
-    // All of the tile is there.
     if (lines >= 64 && cols >= 16) {
         const uint x = col;
             #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            const uint where = swizzled(line, x / 2, 8)
+                    + x % 2 * 8;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -75,27 +77,29 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines, in
             #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-            copy_16(to + where, from + n * ld,
-                    line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
+            const uint where = swizzled(line, x / 2, 8)
+                    + x % 2 * 8;
+            copy_16(to + where, from + n * ld, line < lines
+                    ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
 
-// Begins to copy 64 lines of 16 elements, of which this work-item copies 2
-// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies
-// beyond is 0.
-static void copy_b(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
+// Begins to copy 64 lines of 16 elements, of which this work-item copies
+// 2 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_b(uint to, __global const float2 *from, long ld, uint lines,
+        int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 2;
     from += first * ld + col;
-    // All of the tile is there.
     if (lines >= 64 && cols >= 16) {
         const uint x = col;
             #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            const uint where = swizzled(line, x / 2, 8)
+                    + x % 2 * 8;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -103,9 +107,10 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines, in
             #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-            copy_16(to + where, from + n * ld,
-                    line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
+            const uint where = swizzled(line, x / 2, 8)
+                    + x % 2 * 8;
+            copy_16(to + where, from + n * ld, line < lines
+                    ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
@@ -142,7 +147,8 @@ static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, floa
 static uint2 place_of(uint item, uint e)
 {
     const uint warp = item / 32, lane = item % 32;
-    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 32;
+    const uint warp_m = warp % 2 * 32,
+            warp_n = warp / 2 % 2 * 32;
     // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
     // takes two turns of local memory, not four.
     const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
@@ -154,14 +160,15 @@ static uint2 place_of(uint item, uint e)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
-// For NVIDIA's compute capability 9.0; real part and imaginary part lie side by side. A work-group
-// computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16 deep, are copied
-// into local memory by 4 warps of their own, up to 6 at a time: a tile's `full` barrier
-// says that it is there, its `empty` barrier that all whose step it is have read it: 2 groups of
-// warps take the steps in turn.
-// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole
-// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
-// such a tile is kept, to be added up later.
+// For NVIDIA's compute capability 9.0. Real part and imaginary part lie
+// side by side.
+// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16
+// deep, are copied into local memory by 4 warps of their own, up to 6 at a time: a
+// tile's `full` barrier says that it is there, its `empty` barrier that all whose step it is
+// have read it. 2 groups of warps take the steps in turn.
+// As many work-groups as run at once take tiles in turn.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
+// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
 void kiln_cgemm_interleaved_stream(long M, long N, long K,
         __global float *work, long parts_at,
@@ -224,8 +231,10 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
             const int after_first = t + late;
             const int step = first + after_first - (after_first < num ? 0 : num);
             const int k = step * 16;
-            copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
-            copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
+            copy_a(a_at + stage * 8192, A + first_m * lda + k, lda,
+                    M - first_m, K - k, item);
+            copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb,
+                    N - first_n, K - k, item);
             mbarrier_arrive_copied(fulls + 8 * stage);
             if (++stage == 6) {
                 stage = 0;
@@ -240,7 +249,8 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
     // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
     // takes two turns of local memory, not four.
     const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
-    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 32;
+    const uint warp_m = warp % 2 * 32,
+            warp_n = warp / 2 % 2 * 32;
     uint stage = 0, phase = 0;
     // How many steps come before those of a tile, as far as places and phases go.
     uint before = 0;
@@ -287,7 +297,10 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
             // local memory has surely arrived only when it has been multiplied.
             warp_sync();
             if (now >= 2 && lane == 0)
-                mbarrier_arrive(empties + 8 * (stage < 2 ? stage + 4 : stage - 2));
+                mbarrier_arrive(empties
+                        + 8 * (stage < 2 ? stage + 4 : stage - 2));
+            // A read brings two elements: two values of k where these lie side by side, else two
+            // rows (columns) of one.
             #pragma unroll 8
             for (int q = 0; q < 8; q++) {
                 float2 as[2][4], bs[2][8];
@@ -323,11 +336,15 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
                 phase ^= 1;
             }
         }
+        // Hands back the place of the step before, which is not done sooner: what is read from
+        // local memory has surely arrived only when it has been multiplied.
         warp_sync();
         if (num > slice && lane == 0)
-            mbarrier_arrive(empties + 8 * (stage < 2 ? stage + 4 : stage - 2));
+            mbarrier_arrive(empties
+                    + 8 * (stage < 2 ? stage + 4 : stage - 2));
         // What slices have is added up, always in the same order, through local memory.
-        __local float2 *sums = kept + item % 128;
+        __local float2 *sums = kept
+                + item % 128;
         asm volatile("bar.sync 2, 256;" ::: "memory");
         if (slice > 0)
             #pragma unroll
@@ -353,7 +370,8 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
                     sign * c[m][n + 1] + c[m + 1][n]);
             // Not all of the tile: kept for the stage that adds up.
             if (num < steps) {
-                __global float2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
+                __global float2 *part = parts
+                        + (2 * get_group_id(0) + (first == 0)) * 4096;
                 part[e / 2 * 256 + e % 2] = sum;
                 continue;
             }
@@ -452,8 +470,8 @@ void kiln_cgemm_interleaved_add(long M, long N, long K,
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
-    // added in their order.
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is
+    // then added in their order.
     for (uint at = told[2]; at < 64; at += told[3]) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {

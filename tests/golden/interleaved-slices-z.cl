@@ -40,31 +40,33 @@ static void mbarrier_arrive_copied(uint mbarrier)
 static void copy_element(uint to, __global const double2 *from, bool is_there)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(is_there ? 16 : 0) : "memory");
+            "r"(to), "l"((ulong) from),
+            "r"(is_there ? 16 : 0) : "memory");
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16
-// bytes; boxes side by side have 8 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
+// side by side have 8 lines.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 64 lines of 8 elements, of which this work-item copies 1
-// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies
-// beyond is 0.
-static void copy_a(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
+// Begins to copy 64 lines of 8 elements, of which this work-item copies
+// 1 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
+        int cols, uint item)
 {
     const uint first = item / 8, col = item % 8;
     from += first * ld + col;
-    // All of the tile is there.
     if (lines >= 64 && cols >= 8) {
         const uint x = col;
             #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld, true);
+            copy_element(to + where, from + n * ld,
+                    true);
         }
     } else {
         const uint x = col;
@@ -72,26 +74,28 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
+            copy_element(to + where, from + n * ld,
+                    line < lines && (int) x < cols);
         }
     }
 }
 
-// Begins to copy 8 lines of 32 elements, of which this work-item copies 1
-// at a time in every 4th line. There are `lines` and `cols` of the matrix left; what lies
-// beyond is 0.
-static void copy_b(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
+// Begins to copy 8 lines of 32 elements, of which this work-item copies
+// 1 at a time in every 4th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
+        int cols, uint item)
 {
     const uint first = item / 32, col = item % 32;
     from += first * ld + col;
-    // All of the tile is there.
     if (lines >= 8 && cols >= 32) {
         const uint x = col;
             #pragma unroll
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld, true);
+            copy_element(to + where, from + n * ld,
+                    true);
         }
     } else {
         const uint x = col;
@@ -99,7 +103,8 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines, i
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
+            copy_element(to + where, from + n * ld,
+                    line < lines && (int) x < cols);
         }
     }
 }
@@ -145,7 +150,8 @@ static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, d
 static uint2 place_of(uint item, uint e)
 {
     const uint warp = item / 32, lane = item % 32;
-    const uint warp_m = warp % 2 * 32, warp_n = 0;
+    const uint warp_m = warp % 2 * 32,
+            warp_n = 0;
     const uint block = e / 4;
     return (uint2) (warp_m + block / 4 * 16 + e / 2 % 2 * 8 + lane / 4,
             warp_n + block % 4 * 8 + lane % 4 * 2 + e % 2);
@@ -153,11 +159,12 @@ static uint2 place_of(uint item, uint e)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
-// For NVIDIA's compute capability 9.0; real part and imaginary part lie side by side. A work-group
-// computes 64 x 32 of C, a warp 32 x 32 of it. Tiles of A and B, 8 deep, are copied
-// into local memory by 4 warps of their own, up to 8 at a time: a tile's `full` barrier
-// says that it is there, its `empty` barrier that all whose step it is have read it: 4 groups of
-// warps take the steps in turn.
+// For NVIDIA's compute capability 9.0. Real part and imaginary part lie
+// side by side.
+// A work-group computes 64 x 32 of C, a warp 32 x 32 of it. Tiles of A and B, 8
+// deep, are copied into local memory by 4 warps of their own, up to 8 at a time: a
+// tile's `full` barrier says that it is there, its `empty` barrier that all whose step it is
+// have read it. 4 groups of warps take the steps in turn.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
 void kiln_zgemm_interleaved_multiply(long M, long N, long K,
         __global const double2 *restrict A, long a_offset, long lda,
@@ -195,8 +202,10 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
             mbarrier_wait(empties + 8 * stage, phase);
             const int step = first + t;
             const int k = step * 8;
-            copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
-            copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
+            copy_a(a_at + stage * 8192, A + first_m * lda + k, lda,
+                    M - first_m, K - k, item);
+            copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb,
+                    K - k, N - first_n, item);
             mbarrier_arrive_copied(fulls + 8 * stage);
             if (++stage == 8) {
                 stage = 0;
@@ -208,7 +217,8 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
     asm volatile("//@setmaxnreg.inc.sync.aligned.u32 232;" ::: "memory");
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     const uint lane_m = lane / 4, lane_n = lane % 4;
-    const uint warp_m = warp % 2 * 32, warp_n = 0;
+    const uint warp_m = warp % 2 * 32,
+            warp_n = 0;
     uint stage = 0, phase = 0;
     // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
     const ulong flip = (ulong) (conj_a ^ conj_b) << 63;
@@ -225,12 +235,19 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
         double re[2][4][4], im[2][4][4];
         #pragma unroll
         for (int e = 0; e < 32; e++)
-            re[e / 16][e / 4 % 4][e % 4] = im[e / 16][e / 4 % 4][e % 4] = 0;
+            re[e / 16][e / 4 % 4][e % 4] =
+                    im[e / 16][e / 4 % 4][e % 4] = 0;
         // Every 4th step is this warp's.
         const int slice = warp / 2;
         stage = slice;
-        const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
-        const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
+        // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
+        // work-items that read together meet in a bank. Set 0 is multiplied while set 1 is read for
+        // what comes next: the rows of a step while the last columns of the one before are
+        // multiplied. First, where a work-item's first element of A and of B is in a tile.
+        const uint a_first = (warp_m + lane_m) * 128
+                + (lane_m ^ 2 * lane_n) * 16;
+        const uint b_first = warp_n * 128 + lane_n * 256
+                + (lane_m ^ 2 * lane_n) * 16;
         double2 a0[2][4], b0[2], a1[2][4], b1[2];
         if (num > slice) {
             mbarrier_wait(fulls + 8 * stage, phase);
@@ -245,7 +262,8 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
                             + (a_first ^ e / 2 * 16));
             #pragma unroll
             for (int e = 0; e < 2; e++)
-                b1[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 144));
+                b1[e] = *(__local const double2 *) (b_tile + next * 1024
+                        + (b_first ^ e * 144));
         }
         for (int now = slice; now < num; now += 4) {
             #pragma unroll
@@ -255,7 +273,8 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
             // local memory has surely arrived only when it has been multiplied.
             warp_sync();
             if (now >= 4 && lane == 0)
-                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 4 : stage - 4));
+                mbarrier_arrive(empties
+                        + 8 * (stage < 4 ? stage + 4 : stage - 4));
             __local const uchar *b_tile = b_tiles + stage * 4096;
             stage += 4;
             if (stage >= 8) {
@@ -269,8 +288,8 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
                     const int next = j + 1;
                     #pragma unroll
                     for (int e = 0; e < 2; e++)
-                        b1[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e
-                                * 144));
+                        b1[e] = *(__local const double2 *) (b_tile + next * 1024
+                                + (b_first ^ e * 144));
                 } else if (now + 4 < num) {
                     mbarrier_wait(fulls + 8 * stage, phase);
                     __local const uchar *a_tile = a_tiles + stage * 8192;
@@ -284,8 +303,8 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
                                     + (a_first ^ e / 2 * 16));
                     #pragma unroll
                     for (int e = 0; e < 2; e++)
-                        b1[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e
-                                * 144));
+                        b1[e] = *(__local const double2 *) (b_tile + next * 1024
+                                + (b_first ^ e * 144));
                 }
                 double b_re[2], b_im[2], b_minus[2];
                 #pragma unroll
@@ -305,9 +324,9 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
                 }
             }
         }
-        // What slices have is added up, always in the same order, through local memory: all tiles
-        // have been multiplied.
-        __local double2 *sums = (__local double2 *) both_tiles + item % 64;
+        // What slices have is added up, always in the same order, through local memory.
+        __local double2 *sums = (__local double2 *) both_tiles
+                + item % 64;
         asm volatile("bar.sync 2, 256;" ::: "memory");
         if (slice > 0)
             #pragma unroll

@@ -16,7 +16,8 @@ static ulong divide(ulong x, ulong y)
 static void copy_element(uint to, __global const double2 *from, bool is_there)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(is_there ? 16 : 0) : "memory");
+            "r"(to), "l"((ulong) from),
+            "r"(is_there ? 16 : 0) : "memory");
 }
 
 // What this work-item has begun to copy since it last committed is one step's.
@@ -30,29 +31,29 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 2;" ::: "memory");
 }
-
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16
-// bytes; boxes side by side have 8 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
+// side by side have 8 lines.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 8 lines of 64 elements, of which this work-item copies 1
-// at a time in every 2th line. There are `lines` and `cols` of the matrix left; what lies
-// beyond is 0.
-static void copy_a(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
+// Begins to copy 8 lines of 64 elements, of which this work-item copies
+// 1 at a time in every 2th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
+        int cols, uint item)
 {
     const uint first = item / 64, col = item % 64;
     from += first * ld + col;
-    // All of the tile is there.
     if (lines >= 8 && cols >= 64) {
         const uint x = col;
             #pragma unroll
         for (uint n = 0; n < 8; n += 2) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld, true);
+            copy_element(to + where, from + n * ld,
+                    true);
         }
     } else {
         const uint x = col;
@@ -60,26 +61,28 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
         for (uint n = 0; n < 8; n += 2) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
+            copy_element(to + where, from + n * ld,
+                    line < lines && (int) x < cols);
         }
     }
 }
 
-// Begins to copy 8 lines of 32 elements, of which this work-item copies 1
-// at a time in every 4th line. There are `lines` and `cols` of the matrix left; what lies
-// beyond is 0.
-static void copy_b(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
+// Begins to copy 8 lines of 32 elements, of which this work-item copies
+// 1 at a time in every 4th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
+        int cols, uint item)
 {
     const uint first = item / 32, col = item % 32;
     from += first * ld + col;
-    // All of the tile is there.
     if (lines >= 8 && cols >= 32) {
         const uint x = col;
             #pragma unroll
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld, true);
+            copy_element(to + where, from + n * ld,
+                    true);
         }
     } else {
         const uint x = col;
@@ -87,7 +90,8 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines, i
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
+            copy_element(to + where, from + n * ld,
+                    line < lines && (int) x < cols);
         }
     }
 }
@@ -133,7 +137,8 @@ static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, d
 static uint2 place_of(uint item, uint e)
 {
     const uint warp = item / 32, lane = item % 32;
-    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
+    const uint warp_m = warp % 2 * 32,
+            warp_n = warp / 2 * 16;
     const uint block = e / 4;
     return (uint2) (warp_m + block / 2 * 16 + e / 2 % 2 * 8 + lane / 4,
             warp_n + block % 2 * 8 + lane % 4 * 2 + e % 2);
@@ -141,12 +146,14 @@ static uint2 place_of(uint item, uint e)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored K x N.
-// For NVIDIA's compute capability 8.0 and later; real part and imaginary part lie side by side.
+// For NVIDIA's compute capability 8.0 and later. Real part and imaginary part lie
+// side by side.
 // A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 8
-// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.
-// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole
-// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
-// such a tile is kept, to be added up later.
+// deep, are copied into local memory asynchronously, 3 ahead of those that are
+// multiplied.
+// As many work-groups as run at once take tiles in turn.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
+// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_zgemm_interleaved_stream(long M, long N, long K,
         __global double *work, long parts_at,
@@ -160,7 +167,8 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     const uint lane_m = lane / 4, lane_n = lane % 4;
-    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
+    const uint warp_m = warp % 2 * 32,
+            warp_n = warp / 2 * 16;
     A += a_offset;
     B += b_offset;
     C += c_offset;
@@ -202,7 +210,8 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
         double re[2][2][4], im[2][2][4];
         #pragma unroll
         for (int e = 0; e < 16; e++)
-            re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;
+            re[e / 8][e / 4 % 2][e % 4] =
+                    im[e / 8][e / 4 % 2][e % 4] = 0;
         // All have read what is left of the tiles before.
         barrier(CLK_LOCAL_MEM_FENCE);
         int stage = 0;
@@ -217,8 +226,10 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                 const int after_first = t + late;
                 const int step = first + after_first - (after_first < num ? 0 : num);
                 const int k = step * 8;
-                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);
-                copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
+                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda,
+                        K - k, M - first_m, item);
+                copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb,
+                        K - k, N - first_n, item);
             }
             commit_copies();
             if (++stage == 4)
@@ -227,8 +238,13 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                 continue;
             __local const uchar *a_tile = a_tiles + stage * 8192;
             __local const uchar *b_tile = b_tiles + stage * 4096;
-            const uint a_first = warp_m * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
-            const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
+            // Eight values of k: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
+            // work-items that read together meet in a bank. First, where a work-item's first
+            // element of A and of B is in a tile.
+            const uint a_first = warp_m * 128 + lane_n * 256
+                    + (lane_m ^ 2 * lane_n) * 16;
+            const uint b_first = warp_n * 128 + lane_n * 256
+                    + (lane_m ^ 2 * lane_n) * 16;
             double2 a0[2][4];
             #pragma unroll
             for (int i = 0; i < 2; i++)
@@ -242,7 +258,8 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                 double2 b0[2];
                 #pragma unroll
                 for (int e = 0; e < 2; e++)
-                    b0[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 144));
+                    b0[e] = *(__local const double2 *) (b_tile + next * 1024
+                            + (b_first ^ e * 144));
                 double b_re[2], b_im[2], b_minus[2];
                 #pragma unroll
                 for (int e = 0; e < 2; e++) {
@@ -267,7 +284,8 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                     im[e / 8][e / 4 % 2][e % 4]);
             // Not all of the tile: kept for the stage that adds up.
             if (num < steps) {
-                __global double2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;
+                __global double2 *part = parts
+                        + (2 * get_group_id(0) + (first == 0)) * 2048;
                 part[e * 128] = sum;
                 continue;
             }
@@ -359,8 +377,8 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
         }
         return;
     }
-    // Of 64 reals at a time each of eight warps adds up every eighth part; what they have is then
-    // added in their order.
+    // Of 64 reals at a time each of eight warps adds up every eighth part; what they have is
+    // then added in their order.
     for (uint at = told[2]; at < 64; at += told[3]) {
         double2 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {

@@ -170,7 +170,8 @@ static void fetch_y(uint to, uint full, __global const uchar *from)
 }
 
 // What put does, in a row of C, where there is such a column.
-static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
+static void put_column(float x, __global float *out, long col, long N,
+        float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -192,9 +193,8 @@ static uint pack_halves(float low, float high)
 }
 
 // put for two columns side by side; `whole` says that they are at a multiple of their size.
-static void put_pair(float x, float y, __global float *out, long col, long N, float alpha,
-        float beta,
-        bool whole)
+static void put_pair(float x, float y, __global float *out, long col,
+        long N, float alpha, float beta, bool whole)
 {
     if (!whole || col + 1 >= N) {
         put_column(x, out, col, N, alpha, beta);
@@ -378,7 +378,8 @@ static void copy_1(uint to, __global const float *from)
 static void copy_element(uint to, __global const float *from, bool is_there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(is_there ? 4 : 0) : "memory");
+            "r"(to), "l"((ulong) from),
+            "r"(is_there ? 4 : 0) : "memory");
 }
 
 // Where a k of a line is among a warp's elements. Eight k side by side are in another place in each
@@ -862,14 +863,14 @@ void kiln_xgemm_skinny_add(long M, long N, long K,
                 const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;
                 const long col = first_n + e / 4 * 8 + item % 4 * 2 + e % 2;
                 if (row < M)
-                    put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col, N,
-                            alpha, beta, is_aligned);
+                    put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col,
+                            N, alpha, beta, is_aligned);
             }
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
-    // added in their order.
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is
+    // then added in their order.
     for (uint at = told[2]; at < 32; at += told[3]) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {

@@ -178,7 +178,8 @@ static void fetch_y(uint to, uint full, __global const uchar *from)
 }
 
 // What put does, in a row of C, where there is such a column.
-static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
+static void put_column(float x, __global float *out, long col, long N,
+        float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -377,7 +378,8 @@ static void copy_1(uint to, __global const float *from)
 static void copy_element(uint to, __global const float *from, bool is_there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(is_there ? 4 : 0) : "memory");
+            "r"(to), "l"((ulong) from),
+            "r"(is_there ? 4 : 0) : "memory");
 }
 
 // Where a k of a line is among a warp's elements. 16 lines are side by side, first for even k, and

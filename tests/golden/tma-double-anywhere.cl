@@ -54,8 +54,8 @@ static void mbarrier_arrive_copied(uint mbarrier)
     asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" :: "r"(mbarrier) : "memory");
 }
 
-// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times
-// 16 bytes; boxes side by side have 16 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
+// side by side have 16 lines. The copy engine puts them there.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -65,12 +65,15 @@ static uint swizzled(uint line, uint x, uint part)
 static void copy_element(uint to, __global const double *from, bool is_there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(is_there ? 8 : 0) : "memory");
+            "r"(to), "l"((ulong) from),
+            "r"(is_there ? 8 : 0) : "memory");
 }
 
 // Begins to copy the tile that begins at `from`. `left` is what C has from there on, and is not
 // copied beyond; `ks` is what K has, and what lies beyond is 0.
-static void fetch_a(uint tile, __global const double *from, long ld, int left, int ks, uint who)
+// The lines are swizzled.
+static void fetch_a(uint tile, __global const double *from, long ld, int left,
+        int ks, uint who)
 {
     const int x = who % 16, y = who / 16;
     const bool is_there = x < ks;
@@ -78,14 +81,17 @@ static void fetch_a(uint tile, __global const double *from, long ld, int left, i
     #pragma unroll
     for (int row = 0; row < 128; row += 8) {
         if (row + y < left)
-            copy_element(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from, is_there);
+            copy_element(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from,
+                    is_there);
         from += 8 * ld;
     }
 }
 
 // Begins to copy the tile that begins at `from`. `left` is what C has from there on, and is not
 // copied beyond; `ks` is what K has, and what lies beyond is 0.
-static void fetch_b(uint tile, __global const double *from, long ld, int left, int ks, uint who)
+// The lines are swizzled.
+static void fetch_b(uint tile, __global const double *from, long ld, int left,
+        int ks, uint who)
 {
     const int x = who % 16, y = who / 16;
     const bool is_there = x < ks;
@@ -93,7 +99,8 @@ static void fetch_b(uint tile, __global const double *from, long ld, int left, i
     #pragma unroll
     for (int row = 0; row < 64; row += 8) {
         if (row + y < left)
-            copy_element(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from, is_there);
+            copy_element(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from,
+                    is_there);
         from += 8 * ld;
     }
 }
@@ -108,16 +115,16 @@ static void multiply_blocks(double c[4], const double a[4], const double b[2])
 }
 
 // What put does, in a row of C, where there is such a column.
-static void put_column(double x, __global double *out, long col, long N, double alpha, double beta)
+static void put_column(double x, __global double *out, long col, long N,
+        double alpha, double beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
 // put for two columns side by side; `whole` says that they are at a multiple of their size.
-static void put_pair(double x, double y, __global double *out, long col, long N, double alpha,
-        double beta,
-        bool whole)
+static void put_pair(double x, double y, __global double *out, long col,
+        long N, double alpha, double beta, bool whole)
 {
     if (!whole || col + 1 >= N) {
         put_column(x, out, col, N, alpha, beta);
@@ -129,14 +136,15 @@ static void put_pair(double x, double y, __global double *out, long col, long N,
         z += beta * *(__global double2 *) (out + col);
     *(__global double2 *) (out + col) = z;
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
 // For NVIDIA's compute capability 9.0.
 // A work-group computes 128 x 64 of C. Tiles of A and B, 16 deep, are fetched into local
-// memory by four warps, up to 5 at a time; a tile's `full` barrier says that it is there.
-// The other warps compute 16 x 64 of C each, and say by the `empty` barrier when they have
-// read a tile.
+// memory, up to 5 at a time, by four warps. A
+// tile's `full` barrier says that it is there. A warp computes
+// 16 x 64 of C, and says by `empty` when it has read a tile.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
 void kiln_dgemm_tma_multiply(long M, long N, long K,
         __global const double *restrict A, long a_offset, long lda,
@@ -179,10 +187,10 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
             const int step = first + t;
             const int k = step * 16;
             mbarrier_wait(empties + 8 * s, phase);
-            fetch_a(a_at + s * 16384, A + a_offset + first_m * lda + k, lda,
-                    M - first_m, K - k, who);
-            fetch_b(b_at + s * 8192, B + b_offset + first_n * ldb + k, ldb,
-                    N - first_n, K - k, who);
+            fetch_a(a_at + s * 16384, A + a_offset + first_m * lda + k,
+                    lda, M - first_m, K - k, who);
+            fetch_b(b_at + s * 8192, B + b_offset + first_n * ldb + k,
+                    ldb, N - first_n, K - k, who);
             mbarrier_arrive_copied(fulls + 8 * s);
             if (++s == 5) {
                 s = 0;
@@ -205,7 +213,8 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
         const uint lane_m = lane / 4, lane_k = lane % 4;
         // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
         const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
-        const uint warp_m = warp % 8 * 16, warp_n = warp / 8 * 64;
+        const uint warp_m = warp % 8 * 16,
+                warp_n = warp / 8 * 64;
         double c[1][8][4];
             #pragma unroll
         for (int j = 0; j < 8; j++)
@@ -213,10 +222,10 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
             for (int e = 0; e < 4; e++)
                 c[0][j][e] = 0;
         // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,
-        // and so is the order of rows and columns within a block. The copy engine puts column x, in
-        // 16 bytes, of row r of a tile at x ^ r % 8. The orders here let no two work-items that
-        // read together meet in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and
-        // what is read is where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
+        // and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r
+        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet
+        // in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is
+        // where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
         const uint k_0 = 2 * lane_k + lane_k % 2;
         const uint a_first = (warp_m + lane_r) * 128;
         const uint b_first = (warp_n + lane_r) * 128;
@@ -239,7 +248,8 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
                     as0[0][0] = *(__local const double *) (a_tile + a_first + at);
                     as0[0][1] = *(__local const double *) (a_tile + a_first + 1024 + at);
                     as0[0][2] = *(__local const double *) (a_tile + a_first + (at ^ 8));
-                    as0[0][3] = *(__local const double *) (a_tile + a_first + 1024 + (at ^ 8));
+                    as0[0][3] = *(__local const double *) (a_tile + a_first
+                            + 1024 + (at ^ 8));
                 }
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
@@ -265,8 +275,10 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
             __global double *out = C + row * ldc;
                 #pragma unroll
             for (int j = 0; j < 8; j++) {
-                const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
-                put_pair(c[0][j][2 * h], c[0][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);
+                const long col = first_n + warp_n + j * 8
+                        + lane_k % 2 * 4 + lane_k / 2 * 2;
+                put_pair(c[0][j][2 * h], c[0][j][2 * h + 1], out, col, N, alpha, beta,
+                        is_aligned);
             }
         }
     }

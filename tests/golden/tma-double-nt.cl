@@ -130,17 +130,17 @@ static void write_map(uint map, ulong address, long rows, long cols, long ld, ui
     asm volatile("//@tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;" ::
             "r"(map) : "memory");
     if (swizzle == 0)
-        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;" ::
-                "r"(map) : "memory");
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], "
+                "0;" :: "r"(map) : "memory");
     if (swizzle == 1)
-        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;" ::
-                "r"(map) : "memory");
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], "
+                "1;" :: "r"(map) : "memory");
     if (swizzle == 2)
-        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;" ::
-                "r"(map) : "memory");
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], "
+                "2;" :: "r"(map) : "memory");
     if (swizzle == 3)
-        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;" ::
-                "r"(map) : "memory");
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], "
+                "3;" :: "r"(map) : "memory");
     asm volatile("//@tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;" ::
             "r"(map) : "memory");
 }
@@ -174,9 +174,8 @@ static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)
             "[%0], [%1, {%2, %3}], [%4];" ::
             "r"(to), "l"(map), "r"(x), "r"(y), "r"(mbarrier) : "memory");
 }
-
-// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times
-// 16 bytes; boxes side by side have 16 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
+// side by side have 16 lines. The copy engine puts them there.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -192,16 +191,16 @@ static void multiply_blocks(double c[4], const double a[4], const double b[2])
 }
 
 // What put does, in a row of C, where there is such a column.
-static void put_column(double x, __global double *out, long col, long N, double alpha, double beta)
+static void put_column(double x, __global double *out, long col, long N,
+        double alpha, double beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
 // put for two columns side by side; `whole` says that they are at a multiple of their size.
-static void put_pair(double x, double y, __global double *out, long col, long N, double alpha,
-        double beta,
-        bool whole)
+static void put_pair(double x, double y, __global double *out, long col,
+        long N, double alpha, double beta, bool whole)
 {
     if (!whole || col + 1 >= N) {
         put_column(x, out, col, N, alpha, beta);
@@ -213,6 +212,7 @@ static void put_pair(double x, double y, __global double *out, long col, long N,
         z += beta * *(__global double2 *) (out + col);
     *(__global double2 *) (out + col) = z;
 }
+
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_dgemm_tma_copy(long a_rows, long a_cols,
         __global const element_bits *restrict A, long a_offset, long lda,
@@ -242,10 +242,10 @@ void kiln_dgemm_tma_copyb(long rows, long cols,
 // B is stored N x K.
 // For NVIDIA's compute capability 9.0.
 // A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local
-// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.
+// memory, up to 8 at a time, by the copy engine for one work-item. A
+// tile's `full` barrier says that it is there. A warp computes
+// 32 x 32 of C, and says by `empty` when it has read a tile.
 // The first 2 are copied by all who multiply, while the tensor maps are made.
-// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier
-// when it has read a tile.
 __kernel __attribute__((reqd_work_group_size(320, 1, 1)))
 void kiln_dgemm_tma_multiply(long M, long N, long K,
         __global const double *restrict A, long a_offset, long lda,
@@ -289,11 +289,11 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
             map[lane] = 0;
             warp_sync();
             if (item == 256)
-                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 16,
-                        3);
+                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda,
+                        box_m, 16, 3);
             if (item == 288)
-                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 16,
-                        3);
+                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb,
+                        box_n, 16, 3);
             warp_sync();
             publish_map(a_map + which * 128, local_address(map));
             asm volatile("bar.sync 3, 64;" ::: "memory");
@@ -323,8 +323,10 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
                         const uint mbarrier = fulls + 8 * s;
                         const int k = step * 16;
                         mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                        fetch_box(a_at + s * 8192, a_map, k, first_m, mbarrier);
-                        fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);
+                        fetch_box(a_at + s * 8192, a_map,
+                                k, first_m, mbarrier);
+                        fetch_box(b_at + s * 16384, b_map,
+                                k, first_n, mbarrier);
                     }
                 }
                 if (++s == 8) {
@@ -352,14 +354,14 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
                 for (uint i = item; i < 512; i += 256) {
                     const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(a_at + t * 8192 + to, A + a_offset, M, K, lda, first_m + line,
-                            k + x * 2);
+                    fetch_chunk(a_at + t * 8192 + to, A + a_offset, M, K, lda,
+                            first_m + line, k + x * 2);
                 }
                 for (uint i = item; i < 1024; i += 256) {
                     const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(b_at + t * 16384 + to, B + b_offset, N, K, ldb, first_n + line,
-                            k + x * 2);
+                    fetch_chunk(b_at + t * 16384 + to, B + b_offset, N, K, ldb,
+                            first_n + line, k + x * 2);
                 }
                 mbarrier_arrive_later(fulls + 8 * t);
             }
@@ -381,7 +383,8 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
         const uint lane_m = lane / 4, lane_k = lane % 4;
         // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
         const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
-        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+        const uint warp_m = warp % 2 * 32,
+                warp_n = warp / 2 * 32;
         double c[2][4][4];
         #pragma unroll
         for (int i = 0; i < 2; i++)
@@ -391,10 +394,10 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
                 for (int e = 0; e < 4; e++)
                     c[i][j][e] = 0;
         // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,
-        // and so is the order of rows and columns within a block. The copy engine puts column x, in
-        // 16 bytes, of row r of a tile at x ^ r % 8. The orders here let no two work-items that
-        // read together meet in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and
-        // what is read is where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
+        // and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r
+        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet
+        // in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is
+        // where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
         const uint k_0 = 2 * lane_k + lane_k % 2;
         const uint a_first = (warp_m + lane_r) * 128;
         const uint b_first = (warp_n + lane_r) * 128;
@@ -418,8 +421,8 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
                     as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);
                     as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);
                     as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));
-                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at
-                            ^ 8));
+                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048
+                            + 1024 + (at ^ 8));
                 }
                 #pragma unroll
                 for (int j = 0; j < 4; j++) {
@@ -449,7 +452,8 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
                 __global double *out = C + row * ldc;
                 #pragma unroll
                 for (int j = 0; j < 4; j++) {
-                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
+                    const long col = first_n + warp_n + j * 8
+                            + lane_k % 2 * 4 + lane_k / 2 * 2;
                     put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
                             is_aligned);
                 }

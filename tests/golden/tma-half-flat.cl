@@ -135,17 +135,17 @@ static void write_map(uint map, ulong address, long rows, long cols, long ld, ui
     asm volatile("//@tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;" ::
             "r"(map) : "memory");
     if (swizzle == 0)
-        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;" ::
-                "r"(map) : "memory");
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], "
+                "0;" :: "r"(map) : "memory");
     if (swizzle == 1)
-        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;" ::
-                "r"(map) : "memory");
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], "
+                "1;" :: "r"(map) : "memory");
     if (swizzle == 2)
-        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;" ::
-                "r"(map) : "memory");
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], "
+                "2;" :: "r"(map) : "memory");
     if (swizzle == 3)
-        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;" ::
-                "r"(map) : "memory");
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], "
+                "3;" :: "r"(map) : "memory");
     asm volatile("//@tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;" ::
             "r"(map) : "memory");
 }
@@ -179,9 +179,8 @@ static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)
             "[%0], [%1, {%2, %3}], [%4];" ::
             "r"(to), "l"(map), "r"(x), "r"(y), "r"(mbarrier) : "memory");
 }
-
-// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times
-// 16 bytes; boxes side by side have 64 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
+// side by side have 64 lines. The copy engine puts them there.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -205,7 +204,8 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
 }
 
 // What put does, in a row of C, where there is such a column.
-static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
+static void put_column(float x, __global half *out, long col, long N,
+        float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -219,9 +219,8 @@ static uint pack_halves(float low, float high)
 }
 
 // put for two columns side by side; `whole` says that they are at a multiple of their size.
-static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,
-        float beta,
-        bool whole)
+static void put_pair(float x, float y, __global half *out, long col,
+        long N, float alpha, float beta, bool whole)
 {
     if (!whole || col + 1 >= N) {
         put_column(x, out, col, N, alpha, beta);
@@ -235,6 +234,7 @@ static void put_pair(float x, float y, __global half *out, long col, long N, flo
     }
     *(__global uint *) (out + col) = pack_halves(z.x, z.y);
 }
+
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_hgemm_tma_copy(long a_rows, long a_cols,
         __global const element_bits *restrict A, long a_offset, long lda,
@@ -264,10 +264,10 @@ void kiln_hgemm_tma_copyb(long rows, long cols,
 // B is stored N x K.
 // For NVIDIA's compute capability 9.0.
 // A work-group computes 16 x 64 of C. Tiles of A and B, 64 deep, are fetched into local
-// memory by the copy engine, up to 12 at a time; a tile's `full` barrier says that it is there.
+// memory, up to 12 at a time, by the copy engine for one work-item. A
+// tile's `full` barrier says that it is there. A warp computes
+// 16 x 16 of C, and says by `empty` when it has read a tile.
 // The first 2 are copied by all who multiply, while the tensor maps are made.
-// One work-item fetches; a warp computes 16 x 16 of C, and says by the `empty` barrier
-// when it has read a tile.
 __kernel __attribute__((reqd_work_group_size(192, 1, 1)))
 void kiln_hgemm_tma_multiply(long M, long N, long K,
         __global const half *restrict A, long a_offset, long lda,
@@ -311,11 +311,11 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             map[lane] = 0;
             warp_sync();
             if (item == 128)
-                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64,
-                        3);
+                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda,
+                        box_m, 64, 3);
             if (item == 160)
-                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,
-                        3);
+                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb,
+                        box_n, 64, 3);
             warp_sync();
             publish_map(a_map + which * 128, local_address(map));
             asm volatile("bar.sync 3, 64;" ::: "memory");
@@ -345,8 +345,10 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                         const uint mbarrier = fulls + 8 * s;
                         const int k = step * 64;
                         mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                        fetch_box(a_at + s * 2048, a_map, k, first_m, mbarrier);
-                        fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);
+                        fetch_box(a_at + s * 2048, a_map,
+                                k, first_m, mbarrier);
+                        fetch_box(b_at + s * 8192, b_map,
+                                k, first_n, mbarrier);
                     }
                 }
                 if (++s == 12) {
@@ -374,14 +376,14 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                 for (uint i = item; i < 128; i += 128) {
                     const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(a_at + t * 2048 + to, A + a_offset, M, K, lda, first_m + line,
-                            k + x * 8);
+                    fetch_chunk(a_at + t * 2048 + to, A + a_offset, M, K, lda,
+                            first_m + line, k + x * 8);
                 }
                 for (uint i = item; i < 512; i += 128) {
                     const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(b_at + t * 8192 + to, B + b_offset, N, K, ldb, first_n + line,
-                            k + x * 8);
+                    fetch_chunk(b_at + t * 8192 + to, B + b_offset, N, K, ldb,
+                            first_n + line, k + x * 8);
                 }
                 mbarrier_arrive_later(fulls + 8 * t);
             }
@@ -402,7 +404,8 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
     {
         const uint lane_m = lane / 4, lane_k = lane % 4;
         const uint lane_r = lane_m;
-        const uint warp_m = 0, warp_n = warp * 16;
+        const uint warp_m = 0,
+                warp_n = warp * 16;
         float c[1][2][4];
             #pragma unroll
         for (int j = 0; j < 2; j++)
@@ -449,8 +452,10 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             __global half *out = C + row * ldc;
                 #pragma unroll
             for (int j = 0; j < 2; j++) {
-                const long col = first_n + warp_n + j * 8 + lane_k * 2;
-                put_pair(c[0][j][2 * h], c[0][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);
+                const long col = first_n + warp_n + j * 8
+                        + lane_k * 2;
+                put_pair(c[0][j][2 * h], c[0][j][2 * h + 1], out, col, N, alpha, beta,
+                        is_aligned);
             }
         }
     }

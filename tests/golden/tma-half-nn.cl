@@ -135,17 +135,17 @@ static void write_map(uint map, ulong address, long rows, long cols, long ld, ui
     asm volatile("//@tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;" ::
             "r"(map) : "memory");
     if (swizzle == 0)
-        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;" ::
-                "r"(map) : "memory");
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], "
+                "0;" :: "r"(map) : "memory");
     if (swizzle == 1)
-        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;" ::
-                "r"(map) : "memory");
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], "
+                "1;" :: "r"(map) : "memory");
     if (swizzle == 2)
-        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;" ::
-                "r"(map) : "memory");
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], "
+                "2;" :: "r"(map) : "memory");
     if (swizzle == 3)
-        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;" ::
-                "r"(map) : "memory");
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], "
+                "3;" :: "r"(map) : "memory");
     asm volatile("//@tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;" ::
             "r"(map) : "memory");
 }
@@ -179,9 +179,8 @@ static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)
             "[%0], [%1, {%2, %3}], [%4];" ::
             "r"(to), "l"(map), "r"(x), "r"(y), "r"(mbarrier) : "memory");
 }
-
-// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times
-// 16 bytes; boxes side by side have 64 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
+// side by side have 64 lines. The copy engine puts them there.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -220,7 +219,8 @@ static void multiply_128(float c[64], uint a, uint b)
 }
 
 // What put does, in a row of C, where there is such a column.
-static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
+static void put_column(float x, __global half *out, long col, long N,
+        float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -259,9 +259,8 @@ static uint pack_halves(float low, float high)
 }
 
 // put for two columns side by side; `whole` says that they are at a multiple of their size.
-static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,
-        float beta,
-        bool whole)
+static void put_pair(float x, float y, __global half *out, long col,
+        long N, float alpha, float beta, bool whole)
 {
     if (!whole || col + 1 >= N) {
         put_column(x, out, col, N, alpha, beta);
@@ -275,6 +274,7 @@ static void put_pair(float x, float y, __global half *out, long col, long N, flo
     }
     *(__global uint *) (out + col) = pack_halves(z.x, z.y);
 }
+
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_hgemm_tma_copy(long a_rows, long a_cols,
         __global const element_bits *restrict A, long a_offset, long lda,
@@ -304,10 +304,10 @@ void kiln_hgemm_tma_copyb(long rows, long cols,
 // B is stored K x N.
 // For NVIDIA's compute capability 9.0.
 // A work-group computes 128 x 128 of C. Tiles of A and B, 64 deep, are fetched into local
-// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.
+// memory, up to 6 at a time, by the copy engine for one work-item. A
+// tile's `full` barrier says that it is there. A warp group computes
+// 64 x 128 of C, and says by `empty` when it has read a tile.
 // The first 2 are copied by all who multiply, while the tensor maps are made.
-// One work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty`
-// barrier when they have read a tile.
 __kernel __attribute__((reqd_work_group_size(320, 1, 1)))
 void kiln_hgemm_tma_multiply(long M, long N, long K,
         __global const half *restrict A, long a_offset, long lda,
@@ -352,11 +352,11 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             map[lane] = 0;
             warp_sync();
             if (item == 256)
-                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64,
-                        3);
+                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda,
+                        box_m, 64, 3);
             if (item == 288)
-                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 64, 64,
-                        3);
+                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb,
+                        64, 64, 3);
             warp_sync();
             publish_map(a_map + which * 128, local_address(map));
             asm volatile("bar.sync 3, 64;" ::: "memory");
@@ -386,9 +386,11 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                         const uint mbarrier = fulls + 8 * s;
                         const int k = step * 64;
                         mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                        fetch_box(a_at + s * 16384, a_map, k, first_m, mbarrier);
+                        fetch_box(a_at + s * 16384, a_map,
+                                k, first_m, mbarrier);
                         for (int x = 0; x < 128; x += 64)
-                            fetch_box(b_at + s * 16384 + x * 128, b_map, first_n + x, k, mbarrier);
+                            fetch_box(b_at + s * 16384 + x * 128, b_map,
+                                    first_n + x, k, mbarrier);
                     }
                 }
                 if (++s == 6) {
@@ -416,14 +418,14 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                 for (uint i = item; i < 1024; i += 256) {
                     const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(a_at + t * 16384 + to, A + a_offset, M, K, lda, first_m + line,
-                            k + x * 8);
+                    fetch_chunk(a_at + t * 16384 + to, A + a_offset, M, K, lda,
+                            first_m + line, k + x * 8);
                 }
                 for (uint i = item; i < 1024; i += 256) {
                     const uint line = i / 16, x = i % 16;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(b_at + t * 16384 + to, B + b_offset, K, N, ldb, k + line,
-                            first_n + x * 8);
+                    fetch_chunk(b_at + t * 16384 + to, B + b_offset, K, N, ldb,
+                            k + line, first_n + x * 8);
                 }
                 mbarrier_arrive_later(fulls + 8 * t);
             }
@@ -461,7 +463,8 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
             #pragma unroll
             for (int s = 0; s < 4; s++)
-                multiply_128(c, a + s * 2, b + s * 128);
+                multiply_128(c, a + s * 2,
+                        b + s * 128);
             asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
             // The step before this one has been read.
             asm volatile("//@wgmma.wait_group.sync.aligned 1;" ::: "memory");
@@ -485,8 +488,8 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                         #pragma unroll
                         for (int b = 0; b < 4; b++)
                             put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],
-                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,
-                                    is_aligned);
+                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha,
+                                    beta, is_aligned);
                     continue;
                 }
                 // With its three neighbours a work-item changes them for the eight columns of one.
@@ -507,14 +510,14 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                 warp_sync();
                 rows[item] = (uint4) (x[0], x[1], x[2], x[3]);
                 warp_sync();
-                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32) + item
-                        % 32;
+                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32)
+                        + item % 32;
                 if (block + item % 32 < N)
                     #pragma unroll
                     for (int r = 0; r < 8; r++)
                         if (row_0 + r < M)
-                            *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32)
-                                    = from[r * 32];
+                            *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32) =
+                                    from[r * 32];
             }
         }
     }

@@ -135,17 +135,17 @@ static void write_map(uint map, ulong address, long rows, long cols, long ld, ui
     asm volatile("//@tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;" ::
             "r"(map) : "memory");
     if (swizzle == 0)
-        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;" ::
-                "r"(map) : "memory");
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], "
+                "0;" :: "r"(map) : "memory");
     if (swizzle == 1)
-        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;" ::
-                "r"(map) : "memory");
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], "
+                "1;" :: "r"(map) : "memory");
     if (swizzle == 2)
-        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;" ::
-                "r"(map) : "memory");
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], "
+                "2;" :: "r"(map) : "memory");
     if (swizzle == 3)
-        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;" ::
-                "r"(map) : "memory");
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], "
+                "3;" :: "r"(map) : "memory");
     asm volatile("//@tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;" ::
             "r"(map) : "memory");
 }
@@ -179,9 +179,8 @@ static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)
             "[%0], [%1, {%2, %3}], [%4];" ::
             "r"(to), "l"(map), "r"(x), "r"(y), "r"(mbarrier) : "memory");
 }
-
-// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times
-// 16 bytes; boxes side by side have 64 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
+// side by side have 64 lines. The copy engine puts them there.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -213,7 +212,8 @@ static void multiply_64(float c[32], uint a, uint b)
 }
 
 // What put does, in a row of C, where there is such a column.
-static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
+static void put_column(float x, __global half *out, long col, long N,
+        float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -252,9 +252,8 @@ static uint pack_halves(float low, float high)
 }
 
 // put for two columns side by side; `whole` says that they are at a multiple of their size.
-static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,
-        float beta,
-        bool whole)
+static void put_pair(float x, float y, __global half *out, long col,
+        long N, float alpha, float beta, bool whole)
 {
     if (!whole || col + 1 >= N) {
         put_column(x, out, col, N, alpha, beta);
@@ -268,6 +267,7 @@ static void put_pair(float x, float y, __global half *out, long col, long N, flo
     }
     *(__global uint *) (out + col) = pack_halves(z.x, z.y);
 }
+
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_hgemm_tma_copy(long a_rows, long a_cols,
         __global const element_bits *restrict A, long a_offset, long lda,
@@ -297,13 +297,13 @@ void kiln_hgemm_tma_copyb(long rows, long cols,
 // B is stored N x K.
 // For NVIDIA's compute capability 9.0.
 // A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local
-// memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.
+// memory, up to 5 at a time, by the copy engine for one work-item. A
+// tile's `full` barrier says that it is there. A warp group computes
+// 64 x 64 of C, and says by `empty` when it has read a tile.
 // The first 2 are copied by all who multiply, while the tensor maps are made.
-// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`
-// barrier when they have read a tile.
-// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole
-// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
-// such a tile is kept, to be added up later.
+// As many work-groups as run at once take tiles in turn.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
+// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(192, 1, 1)))
 void kiln_hgemm_tma_stream(long M, long N, long K,
         __global const half *restrict A, long a_offset, long lda,
@@ -324,7 +324,8 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
     // Whether every row of C starts where 8 columns may be stored at once.
     const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;
     const bool is_aligned = misaligned == 0;
-    __global float *parts = (__global float *) (work + parts_at * 4) + 4 * item;
+    __global float *parts = (__global float *) (work + parts_at * 4)
+            + 4 * item;
     // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
     // work-group takes `share` steps. A last turn that is three quarters full is a turn.
     const uint groups = get_num_groups(0);
@@ -359,11 +360,11 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
             map[lane] = 0;
             warp_sync();
             if (item == 128)
-                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 64,
-                        3);
+                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda,
+                        64, 64, 3);
             if (item == 160)
-                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,
-                        3);
+                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb,
+                        box_n, 64, 3);
             warp_sync();
             publish_map(a_map + which * 128, local_address(map));
             asm volatile("bar.sync 3, 64;" ::: "memory");
@@ -406,8 +407,10 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                         const uint mbarrier = fulls + 8 * s;
                         const int k = step * 64;
                         mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                        fetch_box(a_at + s * 8192, a_map, first_m, k, mbarrier);
-                        fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);
+                        fetch_box(a_at + s * 8192, a_map,
+                                first_m, k, mbarrier);
+                        fetch_box(b_at + s * 8192, b_map,
+                                k, first_n, mbarrier);
                     }
                 }
                 if (++s == 5) {
@@ -450,14 +453,14 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                 for (uint i = item; i < 512; i += 128) {
                     const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(a_at + t * 8192 + to, A + a_offset, K, M, lda, k + line,
-                            first_m + x * 8);
+                    fetch_chunk(a_at + t * 8192 + to, A + a_offset, K, M, lda,
+                            k + line, first_m + x * 8);
                 }
                 for (uint i = item; i < 512; i += 128) {
                     const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(b_at + t * 8192 + to, B + b_offset, N, K, ldb, first_n + line,
-                            k + x * 8);
+                    fetch_chunk(b_at + t * 8192 + to, B + b_offset, N, K, ldb,
+                            first_n + line, k + x * 8);
                 }
                 mbarrier_arrive_later(fulls + 8 * t);
             }
@@ -509,7 +512,8 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
             asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
             #pragma unroll
             for (int s = 0; s < 4; s++)
-                multiply_64(c, a + s * 128, b + s * 2);
+                multiply_64(c, a + s * 128,
+                        b + s * 2);
             asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
             // The step before this one has been read.
             asm volatile("//@wgmma.wait_group.sync.aligned 1;" ::: "memory");
@@ -528,8 +532,8 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
             __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
             #pragma unroll
             for (int i = 0; i < 32; i += 4)
-                *(__global float4 *) (part + i * 128) = (float4) (c[i], c[i + 1], c[i + 2],
-                        c[i + 3]);
+                *(__global float4 *) (part + i * 128) =
+                        (float4) (c[i], c[i + 1], c[i + 2], c[i + 3]);
             continue;
         }
         #pragma unroll
@@ -544,8 +548,8 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                         #pragma unroll
                         for (int b = 0; b < 4; b++)
                             put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],
-                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,
-                                    is_aligned);
+                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha,
+                                    beta, is_aligned);
                     continue;
                 }
                 // With its three neighbours a work-item changes them for the eight columns of one.
@@ -566,14 +570,14 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                 warp_sync();
                 rows[item] = (uint4) (x[0], x[1], x[2], x[3]);
                 warp_sync();
-                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32) + item
-                        % 32;
+                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32)
+                        + item % 32;
                 if (block + item % 32 < N)
                     #pragma unroll
                     for (int r = 0; r < 8; r++)
                         if (row_0 + r < M)
-                            *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32)
-                                    = from[r * 32];
+                            *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32) =
+                                    from[r * 32];
             }
         }
     }
@@ -662,14 +666,14 @@ void kiln_hgemm_tma_add(long M, long N, long K,
                 const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;
                 const long col = first_n + e / 4 * 8 + item % 4 * 2 + e % 2;
                 if (row < M)
-                    put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col, N,
-                            alpha, beta, is_aligned);
+                    put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col,
+                            N, alpha, beta, is_aligned);
             }
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
-    // added in their order.
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is
+    // then added in their order.
     for (uint at = told[2]; at < 32; at += told[3]) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {

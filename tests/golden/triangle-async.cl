@@ -40,7 +40,8 @@ static ulong divide(ulong x, ulong y)
 static void copy_16(uint to, __global const double *from, uint bytes)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+            "r"(to), "l"((ulong) from),
+            "r"(bytes) : "memory");
 }
 
 // What this work-item has begun to copy since it last committed is one step's.
@@ -54,28 +55,28 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 }
-
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16
-// bytes; boxes side by side have 16 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
+// side by side have 16 lines.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 64 lines of 16 elements, of which this work-item copies 2
-// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies
-// beyond is 0.
-static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)
+// Begins to copy 64 lines of 16 elements, of which this work-item copies
+// 2 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_a(uint to, __global const double *from, long ld, uint lines,
+        int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 2;
     from += first * ld + col;
-    // All of the tile is there.
     if (lines >= 64 && cols >= 16) {
         const uint x = col;
             #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            const uint where = swizzled(line, x / 2, 8)
+                    + x % 2 * 8;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -83,27 +84,29 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines, in
             #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-            copy_16(to + where, from + n * ld,
-                    line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
+            const uint where = swizzled(line, x / 2, 8)
+                    + x % 2 * 8;
+            copy_16(to + where, from + n * ld, line < lines
+                    ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
 
-// Begins to copy 64 lines of 16 elements, of which this work-item copies 2
-// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies
-// beyond is 0.
-static void copy_b(uint to, __global const double *from, long ld, uint lines, int cols, uint item)
+// Begins to copy 64 lines of 16 elements, of which this work-item copies
+// 2 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_b(uint to, __global const double *from, long ld, uint lines,
+        int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 2;
     from += first * ld + col;
-    // All of the tile is there.
     if (lines >= 64 && cols >= 16) {
         const uint x = col;
             #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            const uint where = swizzled(line, x / 2, 8)
+                    + x % 2 * 8;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -111,9 +114,10 @@ static void copy_b(uint to, __global const double *from, long ld, uint lines, in
             #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-            copy_16(to + where, from + n * ld,
-                    line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
+            const uint where = swizzled(line, x / 2, 8)
+                    + x % 2 * 8;
+            copy_16(to + where, from + n * ld, line < lines
+                    ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
@@ -185,16 +189,16 @@ static bool is_inside(long row, long col, uint rows, uint columns, int triangle)
 }
 
 // What put does, in a row of C, where there is such a column.
-static void put_column(double x, __global double *out, long col, long2 stored, double alpha,
-        double beta)
+static void put_column(double x, __global double *out, long col, long2 stored,
+        double alpha, double beta)
 {
     if (col >= stored.x && col < stored.y)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
 // put for two columns side by side; `whole` says that they are at a multiple of their size.
-static void put_pair(double x, double y, __global double *out, long col, long2 stored, double alpha,
-        double beta, bool whole)
+static void put_pair(double x, double y, __global double *out, long col,
+        long2 stored, double alpha, double beta, bool whole)
 {
     if (!whole || col + 1 >= stored.y) {
         put_column(x, out, col, stored, alpha, beta);
@@ -220,9 +224,9 @@ static uint c_place(uint row, uint col)
 // For NVIDIA's compute capability 8.0 and later.
 // A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16
 // deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.
-// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole
-// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
-// such a tile is kept, to be added up later.
+// As many work-groups as run at once take tiles in turn.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
+// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_dgemmt_async_stream(long M, long N, long K,
         __global const double *restrict A, long a_offset, long lda,
@@ -275,7 +279,8 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
         const uint lane_m = lane / 4, lane_k = lane % 4;
         // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
         const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
-        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+        const uint warp_m = warp % 2 * 32,
+                warp_n = warp / 2 * 32;
         double c[2][4][4];
         #pragma unroll
         for (int i = 0; i < 2; i++)
@@ -307,8 +312,10 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
                 const int after_first = t + late;
                 const int step = first + after_first - (after_first < num ? 0 : num);
                 const int k = step * 16;
-                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
-                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
+                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda,
+                        M - first_m, K - k, item);
+                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb,
+                        N - first_n, K - k, item);
             }
             commit_copies();
             if (++stage == 3)
@@ -327,8 +334,8 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
                     as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);
                     as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);
                     as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));
-                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at
-                            ^ 8));
+                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048
+                            + 1024 + (at ^ 8));
                 }
                 #pragma unroll
                 for (int j = 0; j < 4; j++) {
@@ -370,7 +377,8 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
                     const uint row = warp_m + i * 16 + h * 8 + lane_r;
                     #pragma unroll
                     for (int j = 0; j < 4; j++) {
-                        const uint col = warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
+                        const uint col = warp_n + j * 8
+                                + lane_k % 2 * 4 + lane_k / 2 * 2;
                         *(__local double2 *) (c_tile + c_place(row, col)) =
                                 (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);
                     }
@@ -404,7 +412,8 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
                 __global double *out = C + row * ldc;
                 #pragma unroll
                 for (int j = 0; j < 4; j++) {
-                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
+                    const long col = first_n + warp_n + j * 8
+                            + lane_k % 2 * 4 + lane_k / 2 * 2;
                     put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, stored, alpha, beta,
                             is_aligned);
                 }
@@ -470,7 +479,8 @@ void kiln_dgemmt_async_add(long M, long N, long K,
         // Whether every row of C starts where 2 columns may be stored at once.
         const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;
         const bool are_aligned = misaligned == 0;
-        const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 64, triangle);
+        const bool is_aligned = are_aligned
+                && is_inside(first_m, first_n, 64, 64, triangle);
         for (uint at = told[2] * 256 + adder; at < 2048; at += told[3] * 256) {
             __global const double2 *part = (__global const double2 *) parts + at;
             double2 sum = 0;
@@ -494,19 +504,22 @@ void kiln_dgemmt_async_add(long M, long N, long K,
             const uint lane_m = lane / 4, lane_k = lane % 4;
             // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
             const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
-            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+            const uint warp_m = warp % 2 * 32,
+                    warp_n = warp / 2 * 32;
             const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;
-            const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;
-            const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;
+            const long row = first_m + warp_m + in_m
+                    + e / 2 % 2 * 8 + lane_r;
+            const long col = first_n + warp_n + in_n
+                    + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;
             const long2 stored = stored_columns(row, N, triangle);
             if (row < M)
-                put_pair(sums_of.each[0], sums_of.each[1], C + row * ldc, col, stored,
-                        alpha, beta, is_aligned);
+                put_pair(sums_of.each[0], sums_of.each[1], C + row * ldc, col,
+                        stored, alpha, beta, is_aligned);
         }
         return;
     }
-    // Of 64 reals at a time each of eight warps adds up every eighth part; what they have is then
-    // added in their order.
+    // Of 64 reals at a time each of eight warps adds up every eighth part; what they have is
+    // then added in their order.
     for (uint at = told[2]; at < 64; at += told[3]) {
         double2 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
@@ -537,10 +550,13 @@ void kiln_dgemmt_async_add(long M, long N, long K,
             const uint lane_m = lane / 4, lane_k = lane % 4;
             // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
             const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
-            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+            const uint warp_m = warp % 2 * 32,
+                    warp_n = warp / 2 * 32;
             const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;
-            const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;
-            const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;
+            const long row = first_m + warp_m + in_m
+                    + e / 2 % 2 * 8 + lane_r;
+            const long col = first_n + warp_n + in_n
+                    + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;
             const long2 stored = stored_columns(row, N, triangle);
             if (row < M)
                 put_column(all, C + row * ldc, col, stored, alpha, beta);

@@ -236,8 +236,8 @@ static uint2 place_of_tile(uint tile, uint tiles_n, int triangle)
 }
 
 // What put does, in a row of C, where there is such a column.
-static void put_column(float x, __global float *out, long col, long2 stored, float alpha,
-        float beta)
+static void put_column(float x, __global float *out, long col, long2 stored,
+        float alpha, float beta)
 {
     if (col >= stored.x && col < stored.y)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);

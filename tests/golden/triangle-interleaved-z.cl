@@ -10,7 +10,8 @@ static uint local_address(__local const void *p)
 static void copy_element(uint to, __global const double2 *from, bool is_there)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(is_there ? 16 : 0) : "memory");
+            "r"(to), "l"((ulong) from),
+            "r"(is_there ? 16 : 0) : "memory");
 }
 
 // What this work-item has begun to copy since it last committed is one step's.
@@ -24,29 +25,29 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 2;" ::: "memory");
 }
-
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16
-// bytes; boxes side by side have 8 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
+// side by side have 8 lines.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 32 lines of 8 elements, of which this work-item copies 1
-// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies
-// beyond is 0.
-static void copy_a(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
+// Begins to copy 32 lines of 8 elements, of which this work-item copies
+// 1 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
+        int cols, uint item)
 {
     const uint first = item / 8, col = item % 8;
     from += first * ld + col;
-    // All of the tile is there.
     if (lines >= 32 && cols >= 8) {
         const uint x = col;
             #pragma unroll
         for (uint n = 0; n < 32; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld, true);
+            copy_element(to + where, from + n * ld,
+                    true);
         }
     } else {
         const uint x = col;
@@ -54,26 +55,28 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
         for (uint n = 0; n < 32; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
+            copy_element(to + where, from + n * ld,
+                    line < lines && (int) x < cols);
         }
     }
 }
 
-// Begins to copy 8 lines of 32 elements, of which this work-item copies 1
-// at a time in every 4th line. There are `lines` and `cols` of the matrix left; what lies
-// beyond is 0.
-static void copy_b(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
+// Begins to copy 8 lines of 32 elements, of which this work-item copies
+// 1 at a time in every 4th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
+        int cols, uint item)
 {
     const uint first = item / 32, col = item % 32;
     from += first * ld + col;
-    // All of the tile is there.
     if (lines >= 8 && cols >= 32) {
         const uint x = col;
             #pragma unroll
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld, true);
+            copy_element(to + where, from + n * ld,
+                    true);
         }
     } else {
         const uint x = col;
@@ -81,7 +84,8 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines, i
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
+            copy_element(to + where, from + n * ld,
+                    line < lines && (int) x < cols);
         }
     }
 }
@@ -189,7 +193,8 @@ static uint2 place_of_tile(uint tile, uint tiles_n, int triangle)
 static uint2 place_of(uint item, uint e)
 {
     const uint warp = item / 32, lane = item % 32;
-    const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;
+    const uint warp_m = warp % 2 * 16,
+            warp_n = warp / 2 * 16;
     const uint block = e / 4;
     return (uint2) (warp_m + block / 2 * 16 + e / 2 % 2 * 8 + lane / 4,
             warp_n + block % 2 * 8 + lane % 4 * 2 + e % 2);
@@ -197,9 +202,11 @@ static uint2 place_of(uint item, uint e)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
-// For NVIDIA's compute capability 8.0 and later; real part and imaginary part lie side by side.
+// For NVIDIA's compute capability 8.0 and later. Real part and imaginary part lie
+// side by side.
 // A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 8
-// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.
+// deep, are copied into local memory asynchronously, 3 ahead of those that are
+// multiplied.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
         __global const double2 *restrict A, long a_offset, long lda,
@@ -212,7 +219,8 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     const uint lane_m = lane / 4, lane_n = lane % 4;
-    const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;
+    const uint warp_m = warp % 2 * 16,
+            warp_n = warp / 2 * 16;
     {
         const uint tiles = count_tiles(((uint) M + 31) / 32, ((uint) N + 31) / 32,
                 triangle);
@@ -235,7 +243,8 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
         double re[1][2][4], im[1][2][4];
         #pragma unroll
         for (int e = 0; e < 8; e++)
-            re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;
+            re[e / 8][e / 4 % 2][e % 4] =
+                    im[e / 8][e / 4 % 2][e % 4] = 0;
         int stage = 0;
         for (int t = 0; t < num + 3; t++) {
             // What was asked for at t - 3 is there for all, and all have multiplied those of the
@@ -247,8 +256,10 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
             if (t < num) {
                 const int step = first + t;
                 const int k = step * 8;
-                copy_a(a_at + stage * 4096, A + first_m * lda + k, lda, M - first_m, K - k, item);
-                copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
+                copy_a(a_at + stage * 4096, A + first_m * lda + k, lda,
+                        M - first_m, K - k, item);
+                copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb,
+                        K - k, N - first_n, item);
             }
             commit_copies();
             if (++stage == 4)
@@ -257,8 +268,13 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
                 continue;
             __local const uchar *a_tile = a_tiles + stage * 4096;
             __local const uchar *b_tile = b_tiles + stage * 4096;
-            const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
-            const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
+            // Eight values of k: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
+            // work-items that read together meet in a bank. First, where a work-item's first
+            // element of A and of B is in a tile.
+            const uint a_first = (warp_m + lane_m) * 128
+                    + (lane_m ^ 2 * lane_n) * 16;
+            const uint b_first = warp_n * 128 + lane_n * 256
+                    + (lane_m ^ 2 * lane_n) * 16;
             double2 a0[1][4];
                 #pragma unroll
             for (int e = 0; e < 4; e++)
@@ -270,7 +286,8 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
                 double2 b0[2];
                 #pragma unroll
                 for (int e = 0; e < 2; e++)
-                    b0[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 144));
+                    b0[e] = *(__local const double2 *) (b_tile + next * 1024
+                            + (b_first ^ e * 144));
                 double b_re[2], b_im[2], b_minus[2];
                 #pragma unroll
                 for (int e = 0; e < 2; e++) {

@@ -39,7 +39,8 @@ static const struct family_value values[] = {
     { "PIPED", "0" },
     { "PARTS", "STREAM" },
     { "MMA", "!SINGLE" },
-    // Of the eight quads of k of a tile of singles, those that a warp multiplies.
+    // Whether slices share the k of each tile, and the quads of it that a warp of S multiplies.
+    { "SPLIT", "SLICES > 1" },
     { "QUADS", "8 / SLICES" },
     // Whether the pieces of a line are in an order of its own.
     { "SWIZZLED", "MMA" },

@@ -31,7 +31,8 @@ static const struct family_value values[] = {
     { "ASYNC", "0" },
     { "FETCHING", "1" },
     { "ANYWHERE", "0" },
-    // Of the eight quads of k of a tile of singles, those that a warp multiplies.
+    // Whether slices share the k of each tile, and the quads of it that a warp of S multiplies.
+    { "SPLIT", "0" },
     { "QUADS", "8" },
     // Whether of four rows (columns) of a transposed tile, the other two come first in some lines.
     { "ROTATED", "SINGLE && !ENGINE" },
