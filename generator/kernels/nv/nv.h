@@ -15,7 +15,7 @@
     /* The bytes of a tile of A, and of B. */ \
     { "TILEA", "BM * DEPTH" }, \
     { "TILEB", "BN * DEPTH" }, \
-    /* The lines of a tile: rows of A (columns of B) where k lie side by side, else values of k. */ \
+    /* The lines of a tile: rows of A (columns of B) if k lie side by side, else values of k. */ \
     { "LINESA", "TA ? BK : BM" }, \
     { "LINESB", "TB ? BN : BK" }, \
     /* How many parts the k of a tile has of which mma multiplies one after the other. */ \
