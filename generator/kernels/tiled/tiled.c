@@ -50,10 +50,13 @@ static const struct family_value values[] = {
     { "ITEMS", "WGM * WGN" },
     { "ALOADS", "ceil_div(BLKM * KT, ITEMS)" },  // elements of a tile that a work-item fetches
     { "BLOADS", "ceil_div(BLKN * KT, ITEMS)" },
+    { "AWIDE", "TA ? BLKM : KT" },               // elements of a tile side by side where A lies
+    { "BWIDE", "TB ? KT : BLKN" },
     { "EARLY", "AHEAD || BUFS == 2" },           // the next tile comes while one is multiplied
     { "FETCHED", "AHEAD * (LOCALA * ALOADS + LOCALB * BLOADS)" },
     { "BVEC", "LOCALB && PAD % VEC == 0 ? VEC : 1" },
     { "AVEC", AT_ONCE(4) " ? 4 : " AT_ONCE(2) " ? 2 : 1" },
+    { "STAGED", "LOCALA || LOCALB" },            // whether work-items share anything
     { "ABYTES", "AVEC * REALS * REAL_BYTES" },
     VALUES_ADD,
     { "TILEBYTES",
