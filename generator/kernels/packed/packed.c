@@ -18,6 +18,8 @@ static const struct family_value values[] = {
     // Numbers in a vector, and in a row of a panel of B.
     { "LANES", "VEC * (1 + COMPLEX)" },
     { "ROW", "NV * LANES" },
+    // Numbers of a panel of A, of one k.
+    { "COLUMN", "TM * (1 + COMPLEX)" },
     { "INDEX", "64" },
     { "DEPTH", "256" },
     // Squares that are transposed where A is packed.
