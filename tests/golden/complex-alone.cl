@@ -38,7 +38,8 @@ void kiln_cgemm_complex_expand(long N, long K,
     for (long k = first_k; k < end_k; k++) {
         long n = first_n;
         for (; n + 8 <= end_n; n += 8) {
-            const long from = 2 * (b_offset + k * ldb + n), at = 2 * (2 * b_at + 2 * k * ld + n);
+            const long from = 2 * (b_offset + k * ldb + n),
+                    at = 2 * (2 * b_at + 2 * k * ld + n);
             const float16 b = vload16(0, B + from) * signs;
             float16 turned;
             turned.even = -b.odd;

@@ -336,10 +336,10 @@ static struct look look_of_all(struct look look, __local uint *scratch)
     return all;
 }
 
-// A work-item looks at every 64th eight elements of one of eight lines, from `first` on, for k from
-// `begin` to `end`.
-static struct look look_along(long first, __global const float *X, long ldx, long lines,
-        long begin, long end)
+// A work-item looks at every 64th eight elements of one of eight lines, from
+// `first` on, for k from `begin` to `end`.
+static struct look look_along(long first,
+        __global const float *X, long ldx, long lines, long begin, long end)
 {
     const long line = first + get_local_id(0) % 8;
     long k = begin + get_local_id(0) / 8 * 8;
@@ -362,8 +362,9 @@ static struct look look_along(long first, __global const float *X, long ldx, lon
 }
 
 // Cuts what was looked at; behind the end of K, up to `padded_end`, pieces are 0.
-static void cut_along(long first, int e, __global const float *X, long ldx, long lines,
-        long begin, long end, long padded_end, long padded, __global uchar *work)
+static void cut_along(long first, int e,
+        __global const float *X, long ldx, long lines, long begin, long end, long padded_end,
+        long padded, __global uchar *work)
 {
     const long line = first + get_local_id(0) % 8;
     long k = begin + get_local_id(0) / 8 * 8;
@@ -376,15 +377,16 @@ static void cut_along(long first, int e, __global const float *X, long ldx, long
     }
     for (; k < padded_end; k += 512) {
         float x[8];
-        load_some(x, X + line * ldx + k, 1, line < lines ? end - k : 0);
+        load_some(x, X + line * ldx + k, 1,
+                line < lines ? end - k : 0);
         put_pieces(x, e, pieces_at(work, padded, line, k));
     }
 }
 
-// A work-item looks at every 64th eight elements of one of eight lines, from `first` on, for k from
-// `begin` to `end`.
-static struct look look_across(long first, __global const float *X, long ldx, long lines,
-        long begin, long end)
+// A work-item looks at every 64th eight elements of one of eight lines, from
+// `first` on, for k from `begin` to `end`.
+static struct look look_across(long first,
+        __global const float *X, long ldx, long lines, long begin, long end)
 {
     const long line = first + get_local_id(0) % 8;
     long k = begin + get_local_id(0) / 8 * 8;
@@ -407,8 +409,9 @@ static struct look look_across(long first, __global const float *X, long ldx, lo
 }
 
 // Cuts what was looked at; behind the end of K, up to `padded_end`, pieces are 0.
-static void cut_across(long first, int e, __global const float *X, long ldx, long lines,
-        long begin, long end, long padded_end, long padded, __global uchar *work)
+static void cut_across(long first, int e,
+        __global const float *X, long ldx, long lines, long begin, long end, long padded_end,
+        long padded, __global uchar *work)
 {
     const long line = first + get_local_id(0) % 8;
     long k = begin + get_local_id(0) / 8 * 8;
@@ -421,7 +424,8 @@ static void cut_across(long first, int e, __global const float *X, long ldx, lon
     }
     for (; k < padded_end; k += 512) {
         float x[8];
-        load_some(x, X + k * ldx + line, ldx, line < lines ? end - k : 0);
+        load_some(x, X + k * ldx + line, ldx,
+                line < lines ? end - k : 0);
         put_pieces(x, e, pieces_at(work, padded, line, k));
     }
 }
@@ -439,7 +443,8 @@ void kiln_xgemm_cuts_look(long a_lines, long a_depth,
     const long b_padded = (b_lines + 31) / 32 * 32;
     for (long task = get_group_id(0); task < (a_padded + b_padded) / 8 * 16;
          task += get_num_groups(0)) {
-        const long of_both = task / 16 * 8, part = task % 16, depth = a_depth;
+        const long of_both = task / 16 * 8, part = task % 16,
+                depth = a_depth;
         if (of_both < a_padded) {
             const long first = of_both, lines = a_lines, ldx = lda, padded = a_padded;
             __global const float *X = A + a_offset;
@@ -448,8 +453,8 @@ void kiln_xgemm_cuts_look(long a_lines, long a_depth,
             const long tiles_k = (depth + 63) / 64, begin = tiles_k * part / 16 * 64;
             const long next = tiles_k * (part + 1) / 16 * 64, end = min(next, depth);
             __global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;
-            const struct look look = look_of_all(look_across(first, X, ldx, lines, begin, end),
-                    scratch);
+            const struct look look = look_of_all(
+                    look_across(first, X, ldx, lines, begin, end), scratch);
             if (get_local_id(0) < 8) {
                 heads[3 * part * padded] = look.most;
                 heads[(3 * part + 1) * padded] = look.ranks;
@@ -463,8 +468,8 @@ void kiln_xgemm_cuts_look(long a_lines, long a_depth,
             const long tiles_k = (depth + 63) / 64, begin = tiles_k * part / 16 * 64;
             const long next = tiles_k * (part + 1) / 16 * 64, end = min(next, depth);
             __global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;
-            const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end),
-                    scratch);
+            const struct look look = look_of_all(
+                    look_along(first, X, ldx, lines, begin, end), scratch);
             if (get_local_id(0) < 8) {
                 heads[3 * part * padded] = look.most;
                 heads[(3 * part + 1) * padded] = look.ranks;
@@ -483,14 +488,15 @@ void kiln_xgemm_cuts_looka(long lines, long depth,
     const long padded = (lines + 63) / 64 * 64;
     X += x_offset;
     work += at * 4;
-    for (long task = get_group_id(0); task < padded / 8 * 16; task += get_num_groups(0)) {
+    for (long task = get_group_id(0); task < padded / 8 * 16;
+         task += get_num_groups(0)) {
         const long first = task / 16 * 8, part = task % 16;
         // A part of K is a whole number of tiles.
         const long tiles_k = (depth + 63) / 64, begin = tiles_k * part / 16 * 64;
         const long next = tiles_k * (part + 1) / 16 * 64, end = min(next, depth);
         __global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;
-        const struct look look = look_of_all(look_across(first, X, ldx, lines, begin, end),
-                scratch);
+        const struct look look = look_of_all(
+                look_across(first, X, ldx, lines, begin, end), scratch);
         if (get_local_id(0) < 8) {
             heads[3 * part * padded] = look.most;
             heads[(3 * part + 1) * padded] = look.ranks;
@@ -508,13 +514,15 @@ void kiln_xgemm_cuts_lookb(long lines, long depth,
     const long padded = (lines + 31) / 32 * 32;
     X += x_offset;
     work += at * 4;
-    for (long task = get_group_id(0); task < padded / 8 * 16; task += get_num_groups(0)) {
+    for (long task = get_group_id(0); task < padded / 8 * 16;
+         task += get_num_groups(0)) {
         const long first = task / 16 * 8, part = task % 16;
         // A part of K is a whole number of tiles.
         const long tiles_k = (depth + 63) / 64, begin = tiles_k * part / 16 * 64;
         const long next = tiles_k * (part + 1) / 16 * 64, end = min(next, depth);
         __global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;
-        const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end), scratch);
+        const struct look look = look_of_all(
+                look_along(first, X, ldx, lines, begin, end), scratch);
         if (get_local_id(0) < 8) {
             heads[3 * part * padded] = look.most;
             heads[(3 * part + 1) * padded] = look.ranks;
@@ -522,7 +530,7 @@ void kiln_xgemm_cuts_lookb(long lines, long depth,
         }
     }
 }
-// Cuts op(A) and op(B) into halves.
+// Cuts into halves op(A) and op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_cuts_cut(long a_lines, long a_depth,
         __global const float *restrict A, long a_offset, long lda,
@@ -534,7 +542,8 @@ void kiln_xgemm_cuts_cut(long a_lines, long a_depth,
     const long b_padded = (b_lines + 31) / 32 * 32;
     for (long task = get_group_id(0); task < (a_padded + b_padded) / 8 * 16;
          task += get_num_groups(0)) {
-        const long of_both = task / 16 * 8, part = task % 16, depth = a_depth;
+        const long of_both = task / 16 * 8, part = task % 16,
+                depth = a_depth;
         if (of_both < a_padded) {
             const long first = of_both, lines = a_lines, ldx = lda, padded = a_padded;
             __global const float *X = A + a_offset;
@@ -578,7 +587,7 @@ void kiln_xgemm_cuts_cut(long a_lines, long a_depth,
         }
     }
 }
-// Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
+// Cuts into halves op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_cuts_cuta(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
@@ -587,7 +596,8 @@ void kiln_xgemm_cuts_cuta(long lines, long depth,
     const long padded = (lines + 63) / 64 * 64;
     X += x_offset;
     work += at * 4;
-    for (long task = get_group_id(0); task < padded / 8 * 16; task += get_num_groups(0)) {
+    for (long task = get_group_id(0); task < padded / 8 * 16;
+         task += get_num_groups(0)) {
         const long first = task / 16 * 8, part = task % 16;
         // A part of K is a whole number of tiles.
         const long tiles_k = (depth + 63) / 64, begin = tiles_k * part / 16 * 64;
@@ -607,7 +617,7 @@ void kiln_xgemm_cuts_cuta(long lines, long depth,
         cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);
     }
 }
-// Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
+// Cuts into halves op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_cuts_cutb(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
@@ -616,7 +626,8 @@ void kiln_xgemm_cuts_cutb(long lines, long depth,
     const long padded = (lines + 31) / 32 * 32;
     X += x_offset;
     work += at * 4;
-    for (long task = get_group_id(0); task < padded / 8 * 16; task += get_num_groups(0)) {
+    for (long task = get_group_id(0); task < padded / 8 * 16;
+         task += get_num_groups(0)) {
         const long first = task / 16 * 8, part = task % 16;
         // A part of K is a whole number of tiles.
         const long tiles_k = (depth + 63) / 64, begin = tiles_k * part / 16 * 64;

@@ -15,6 +15,7 @@ static void put(float x, float alpha, float beta, __global float *p)
 {
     store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.

@@ -77,9 +77,9 @@ static float4 imaginary_parts(__global const float2 *p)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored K x N.
-//
-// A work-group is one work-item. It packs slices of panels of B and of blocks of 2 rows of A into
-// local memory, and multiplies them; a block of C is held in registers.
+// A work-group is one work-item. It packs slices of panels of B into local memory, and multiplies
+// them with blocks of 2 rows of A, which it packs too. A block of C is
+// held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,
         float beta_imag, int conj_a, int conj_b,
@@ -88,6 +88,9 @@ void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_
         __global float2 *restrict C, long c_offset, long ldc)
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
+    // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of
+    // equal size, but for 4 columns or the last slice.
+    // 4 columns are packed as two vectors, of real and of imaginary parts.
     // Panels that are packed together lie one after the other, and so do their sums.
     __local float packed[1024] __attribute__((aligned(16)));
     // A slice of a chunk of A: block after block, for every k the block's rows side by side.
@@ -95,12 +98,10 @@ void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_
     // What the slices of K add up to so far, block after block.
     __local float sums[128] __attribute__((aligned(16)));
 
-    // 4 columns are packed as two vectors, of real and of imaginary parts. They count as one
-    // here: panels are up to 1 of them wide, slices up to 64 of K deep. All are of equal
-    // size, but for one of them or the last slice.
     const long blocks = (M + 1) / 2;
     const long vectors = (N + 3) / 4, panels = vectors;
-    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, (long) 1),
+            slice = (K + slices - 1) / slices;
 
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
     // takes as many blocks, to one, of this order.
@@ -118,9 +119,10 @@ void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_
         const long height = min(blocks - chunk, (long) 4);
         const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;
         const long first = in_chunk % height, last = min(height, first + end - at);
-        // Panels that are the work-group's from the first block to the last are packed together.
+        // Panels of which the work-group has all blocks are packed together.
         const long some = max((end - at) / height, (long) 1);
-        const long together = first > 0 ? 1 : min(min(some, (long) 2), panels - this_panel);
+        const long together =
+                first > 0 ? 1 : min(min(some, (long) 2), panels - this_panel);
         long vector[3];
         for (long p = 0; p <= together; p++)
             vector[p] = vectors * (this_panel + p) / panels;
@@ -128,9 +130,8 @@ void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_
         long k0 = 0;
         do {
             const long depth = min(slice, K - k0);
-            // Packs B from row k0 on: `depth` of K of the panels that are packed together, row by
-            // row. Columns past the end repeat the last one; what is computed from them is not
-            // stored.
+            // Packs B from row k0 on, `depth` of K.
+            // Columns past the end repeat the last one; what is computed from them is not stored.
             {
                 const long whole = N / 4;
                 __global const float2 *in = B + k0 * ldb;
@@ -171,12 +172,13 @@ void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_
                 __local const float *panel = packed + p * 512;
                 for (long block = first; block < last; block++) {
                     const long row = (chunk + block) * 2;
-                    __local float *sum = sums + p * 64 + (slices > 1 ? block * 16 : 0);
+                    __local float *sum = sums + p * 64
+                            + (slices > 1 ? block * 16 : 0);
                     __local const float *b = panel;
                     __local const float *a = packed_a + block * 256;
                     if (width == 1) {
-                        // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
-                        // vectors lie as in a block of 2.
+                        // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`,
+                        // where vectors lie as in a block of 2.
                         float4 c0_0 = 0, c0_1 = 0;
                         float4 c1_0 = 0, c1_1 = 0;
                         if (k0 > 0) {

@@ -54,9 +54,9 @@ static void keep(float4 x, long i, __local float *p)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored K x N.
-//
-// A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies
-// it with blocks of 2 rows of A, as they lie; a block of C is held in registers.
+// A work-group is one work-item. It packs slices of panels of B into local memory, and multiplies
+// them with blocks of 2 rows of A, as they lie. A block of C is
+// held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
         __global const float *restrict A, long a_offset, long lda,
@@ -64,16 +64,17 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 4 apart.
+    // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of
+    // equal size, but for 4 columns or the last slice.
     // Panels that are packed together lie one after the other, and so do their sums.
     __local float packed[1024] __attribute__((aligned(16)));
     // What the slices of K add up to so far, block after block.
     __local float sums[128] __attribute__((aligned(16)));
 
-    // Panels are up to 1 vectors of columns wide, slices up to 64 of K deep. All are
-    // of equal size, but for one vector or the last slice.
     const long blocks = (M + 1) / 2;
     const long vectors = (N + 3) / 4, panels = vectors;
-    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, (long) 1),
+            slice = (K + slices - 1) / slices;
 
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
     // takes as many blocks, to one, of this order.
@@ -89,9 +90,10 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
         const long height = min(blocks - chunk, (long) 4);
         const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;
         const long first = in_chunk % height, last = min(height, first + end - at);
-        // Panels that are the work-group's from the first block to the last are packed together.
+        // Panels of which the work-group has all blocks are packed together.
         const long some = max((end - at) / height, (long) 1);
-        const long together = first > 0 ? 1 : min(min(some, (long) 4), panels - this_panel);
+        const long together =
+                first > 0 ? 1 : min(min(some, (long) 4), panels - this_panel);
         long vector[5];
         for (long p = 0; p <= together; p++)
             vector[p] = vectors * (this_panel + p) / panels;
@@ -99,9 +101,8 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
         long k0 = 0;
         do {
             const long depth = min(slice, K - k0);
-            // Packs B from row k0 on: `depth` of K of the panels that are packed together, row by
-            // row. Columns past the end repeat the last one; what is computed from them is not
-            // stored.
+            // Packs B from row k0 on, `depth` of K.
+            // Columns past the end repeat the last one; what is computed from them is not stored.
             {
                 const long whole = N / 4;
                 __global const float *in = B + k0 * ldb;
@@ -120,7 +121,8 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                 __local const float *panel = packed + p * 256;
                 for (long block = first; block < last; block++) {
                     const long row = (chunk + block) * 2;
-                    __local float *sum = sums + p * 32 + (slices > 1 ? block * 8 : 0);
+                    __local float *sum = sums + p * 32
+                            + (slices > 1 ? block * 8 : 0);
                     __local const float *b = panel;
                     // The rows of B that are packed next: those below or, after the last slice,
                     // beside these.
@@ -131,8 +133,8 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                     const long r0 = min(row, M - 1);
                     const long r1 = min(row + 1, M - 1);
                     if (width == 1) {
-                        // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
-                        // vectors lie as in a block of 1.
+                        // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`,
+                        // where vectors lie as in a block of 1.
                         float4 c0_0 = 0;
                         float4 c1_0 = 0;
                         if (k0 > 0) {

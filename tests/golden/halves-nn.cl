@@ -307,10 +307,10 @@ static struct look look_of_all(struct look look, __local uint *scratch)
     return all;
 }
 
-// A work-item looks at every 64th eight elements of one of eight lines, from `first` on, for k from
-// `begin` to `end`.
-static struct look look_along(long first, __global const float *X, long ldx, long lines,
-        long begin, long end)
+// A work-item looks at every 64th eight elements of one of eight lines, from
+// `first` on, for k from `begin` to `end`.
+static struct look look_along(long first,
+        __global const float *X, long ldx, long lines, long begin, long end)
 {
     const long line = first + get_local_id(0) % 8;
     long k = begin + get_local_id(0) / 8 * 8;
@@ -333,8 +333,9 @@ static struct look look_along(long first, __global const float *X, long ldx, lon
 }
 
 // Cuts what was looked at; behind the end of K, up to `padded_end`, pieces are 0.
-static void cut_along(long first, int e, __global const float *X, long ldx, long lines,
-        long begin, long end, long padded_end, long padded, __global uchar *work)
+static void cut_along(long first, int e,
+        __global const float *X, long ldx, long lines, long begin, long end, long padded_end,
+        long padded, __global uchar *work)
 {
     const long line = first + get_local_id(0) % 8;
     long k = begin + get_local_id(0) / 8 * 8;
@@ -347,15 +348,16 @@ static void cut_along(long first, int e, __global const float *X, long ldx, long
     }
     for (; k < padded_end; k += 512) {
         float x[8];
-        load_some(x, X + line * ldx + k, 1, line < lines ? end - k : 0);
+        load_some(x, X + line * ldx + k, 1,
+                line < lines ? end - k : 0);
         put_pieces(x, e, pieces_at(work, padded, line, k));
     }
 }
 
-// A work-item looks at every 64th eight elements of one of eight lines, from `first` on, for k from
-// `begin` to `end`.
-static struct look look_across(long first, __global const float *X, long ldx, long lines,
-        long begin, long end)
+// A work-item looks at every 64th eight elements of one of eight lines, from
+// `first` on, for k from `begin` to `end`.
+static struct look look_across(long first,
+        __global const float *X, long ldx, long lines, long begin, long end)
 {
     const long line = first + get_local_id(0) % 8;
     long k = begin + get_local_id(0) / 8 * 8;
@@ -378,8 +380,9 @@ static struct look look_across(long first, __global const float *X, long ldx, lo
 }
 
 // Cuts what was looked at; behind the end of K, up to `padded_end`, pieces are 0.
-static void cut_across(long first, int e, __global const float *X, long ldx, long lines,
-        long begin, long end, long padded_end, long padded, __global uchar *work)
+static void cut_across(long first, int e,
+        __global const float *X, long ldx, long lines, long begin, long end, long padded_end,
+        long padded, __global uchar *work)
 {
     const long line = first + get_local_id(0) % 8;
     long k = begin + get_local_id(0) / 8 * 8;
@@ -392,12 +395,13 @@ static void cut_across(long first, int e, __global const float *X, long ldx, lon
     }
     for (; k < padded_end; k += 512) {
         float x[8];
-        load_some(x, X + k * ldx + line, ldx, line < lines ? end - k : 0);
+        load_some(x, X + k * ldx + line, ldx,
+                line < lines ? end - k : 0);
         put_pieces(x, e, pieces_at(work, padded, line, k));
     }
 }
 
-// Cuts op(A) and op(B) into halves.
+// Cuts into halves op(A) and op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_halves_cut(long a_lines, long a_depth,
         __global const float *restrict A, long a_offset, long lda,
@@ -410,14 +414,15 @@ void kiln_xgemm_halves_cut(long a_lines, long a_depth,
     const long b_padded = (b_lines + 63) / 64 * 64;
     for (long task = get_group_id(0); task < (a_padded + b_padded) / 8;
          task += get_num_groups(0)) {
-        const long of_both = task * 8, depth = a_depth;
+        const long of_both = task * 8,
+                depth = a_depth;
         if (of_both < a_padded) {
             const long first = of_both, lines = a_lines, ldx = lda, padded = a_padded;
             __global const float *X = A + a_offset;
             __global uchar *work = a_work + a_at * 4;
             const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;
-            const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end),
-                    scratch);
+            const struct look look = look_of_all(
+                    look_along(first, X, ldx, lines, begin, end), scratch);
             const int e = exponent_of(look.most, look.ranks, look.num, depth);
             if (get_local_id(0) < 8)
                 ((__global int *) work)[first + get_local_id(0)] = e;
@@ -427,8 +432,8 @@ void kiln_xgemm_halves_cut(long a_lines, long a_depth,
             __global const float *X = B + b_offset;
             __global uchar *work = b_work + b_at * 4;
             const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;
-            const struct look look = look_of_all(look_across(first, X, ldx, lines, begin, end),
-                    scratch);
+            const struct look look = look_of_all(
+                    look_across(first, X, ldx, lines, begin, end), scratch);
             const int e = exponent_of(look.most, look.ranks, look.num, depth);
             if (get_local_id(0) < 8)
                 ((__global int *) work)[first + get_local_id(0)] = e;
@@ -436,7 +441,7 @@ void kiln_xgemm_halves_cut(long a_lines, long a_depth,
         }
     }
 }
-// Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
+// Cuts into halves op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_halves_cuta(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
@@ -448,14 +453,15 @@ void kiln_xgemm_halves_cuta(long lines, long depth,
     work += at * 4;
     for (long first = get_group_id(0) * 8; first < padded; first += get_num_groups(0) * 8) {
         const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;
-        const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end), scratch);
+        const struct look look = look_of_all(
+                look_along(first, X, ldx, lines, begin, end), scratch);
         const int e = exponent_of(look.most, look.ranks, look.num, depth);
         if (get_local_id(0) < 8)
             ((__global int *) work)[first + get_local_id(0)] = e;
         cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
     }
 }
-// Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
+// Cuts into halves op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_halves_cutb(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
@@ -467,8 +473,8 @@ void kiln_xgemm_halves_cutb(long lines, long depth,
     work += at * 4;
     for (long first = get_group_id(0) * 8; first < padded; first += get_num_groups(0) * 8) {
         const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;
-        const struct look look = look_of_all(look_across(first, X, ldx, lines, begin, end),
-                scratch);
+        const struct look look = look_of_all(
+                look_across(first, X, ldx, lines, begin, end), scratch);
         const int e = exponent_of(look.most, look.ranks, look.num, depth);
         if (get_local_id(0) < 8)
             ((__global int *) work)[first + get_local_id(0)] = e;
@@ -480,10 +486,10 @@ void kiln_xgemm_halves_cutb(long lines, long depth,
 // B is stored K x N.
 // For NVIDIA's compute capability 9.0.
 // op(A) and op(B) have been cut into halves, an element x of a row (column) into x = 2^-e (high +
-// 2^-11 low). A work-group computes 128 x 64 of C; tiles of both pieces, 64 deep, are fetched into
-// local memory, up to 3 at a time, and a tile's `full` barrier says that it is there. One
-// work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty` barrier when
-// they have read a tile.
+// 2^-11 low). A work-group computes 128 x 64 of C; tiles of both pieces, 64 deep, are
+// fetched into local memory, up to 3 at a time, and a tile's `full` barrier says that it is
+// there. One work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by
+// the `empty` barrier when they have read a tile.
 __kernel __attribute__((reqd_work_group_size(288, 1, 1)))
 void kiln_xgemm_halves_multiply(long M, long N, long K,
         __global const uchar *restrict packed_a, long packed_a_at,
@@ -515,8 +521,10 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
 
     if (item >= 256) {
         if (item == 256) {
-            __global const uchar *a_pieces = (__global const uchar *) (a_exponents + a_lines);
-            __global const uchar *b_pieces = (__global const uchar *) (b_exponents + b_lines);
+            __global const uchar *a_pieces =
+                    (__global const uchar *) (a_exponents + a_lines);
+            __global const uchar *b_pieces =
+                    (__global const uchar *) (b_exponents + b_lines);
             uint s = 0, phase = 1;
             const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
             const int first = 0, num = (K + 63) / 64;
@@ -568,7 +576,8 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
         #pragma unroll
         for (int i = 0; i < 32; i++)
             c[i] = 0;
-        const long row_0 = first_m + item / 32 * 16 + item % 32 / 4, col_0 = first_n + item % 4 * 2;
+        const long row_0 = first_m + item / 32 * 16 + item % 32 / 4,
+                col_0 = first_n + item % 4 * 2;
         if (is_plain) {
             // Every line is put together again, or was not cut.
             const uint warp = item / 32;
@@ -685,14 +694,14 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
             }
             #pragma unroll
             for (int i = 0; i < 32; i++) {
-                const int e = a_exponents[row_0 + i / 2 % 2 * 8] + b_exponents[col_0 + i / 4 * 8 + i
-                        % 2];
+                const int e = a_exponents[row_0 + i / 2 % 2 * 8]
+                        + b_exponents[col_0 + i / 4 * 8 + i % 2];
                 c[i] = scaled(c[i], clamp(-e, -252, 252));
             }
         }
-        // A warp puts 8 rows and 32 columns after the other into local memory, and stores them row
-        // by row: columns side by side are stored at once, wherever a row begins. In which place
-        // eight columns are differs from row to row, so that work-items meet in few banks.
+        // A warp puts 8 rows and 32 columns after the other into local memory, and stores them
+        // row by row: columns side by side are stored at once, wherever a row begins. In which
+        // place eight columns are differs from row to row, so that work-items meet in few banks.
         __local float *eight = rows + item / 32 * 256;
         #pragma unroll
         for (int h = 0; h < 2; h++)
@@ -702,15 +711,16 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
                 #pragma unroll
                 for (int b = 0; b < 4; b++)
                     *(__local float2 *) (eight + lane / 4 * 32 + (b ^ lane / 4 % 4) * 8
-                            + lane % 4 * 2) = (float2) (c[4 * (j + b) + 2 * h],
-                                    c[4 * (j + b) + 2 * h + 1]);
+                            + lane % 4 * 2) =
+                            (float2) (c[4 * (j + b) + 2 * h], c[4 * (j + b) + 2 * h + 1]);
                 warp_sync();
                 #pragma unroll
                 for (int i = 0; i < 8; i++) {
                     const uint r = i + lane / 32, column = lane % 32;
                     const long row = first_m + item / 32 * 16 + h * 8 + r;
                     if (row < M)
-                        put_column(eight[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
+                        put_column(
+                                eight[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
                                 C + row * ldc, first_n + j * 8 + column, N, alpha, beta);
                 }
             }

@@ -330,10 +330,10 @@ static struct look look_of_all(struct look look, __local uint *scratch)
     return all;
 }
 
-// A work-item looks at every 64th eight elements of one of eight lines, from `first` on, for k from
-// `begin` to `end`.
-static struct look look_along(long first, __global const float *X, long ldx, long lines,
-        long begin, long end)
+// A work-item looks at every 64th eight elements of one of eight lines, from
+// `first` on, for k from `begin` to `end`.
+static struct look look_along(long first,
+        __global const float *X, long ldx, long lines, long begin, long end)
 {
     const long line = first + get_local_id(0) % 8;
     long k = begin + get_local_id(0) / 8 * 8;
@@ -356,8 +356,9 @@ static struct look look_along(long first, __global const float *X, long ldx, lon
 }
 
 // Cuts what was looked at; behind the end of K, up to `padded_end`, pieces are 0.
-static void cut_along(long first, int e, __global const float *X, long ldx, long lines,
-        long begin, long end, long padded_end, long padded, __global uchar *work)
+static void cut_along(long first, int e,
+        __global const float *X, long ldx, long lines, long begin, long end, long padded_end,
+        long padded, __global uchar *work)
 {
     const long line = first + get_local_id(0) % 8;
     long k = begin + get_local_id(0) / 8 * 8;
@@ -370,15 +371,16 @@ static void cut_along(long first, int e, __global const float *X, long ldx, long
     }
     for (; k < padded_end; k += 512) {
         float x[8];
-        load_some(x, X + line * ldx + k, 1, line < lines ? end - k : 0);
+        load_some(x, X + line * ldx + k, 1,
+                line < lines ? end - k : 0);
         put_pieces(x, e, pieces_at(work, padded, line, k));
     }
 }
 
-// A work-item looks at every 64th eight elements of one of eight lines, from `first` on, for k from
-// `begin` to `end`.
-static struct look look_across(long first, __global const float *X, long ldx, long lines,
-        long begin, long end)
+// A work-item looks at every 64th eight elements of one of eight lines, from
+// `first` on, for k from `begin` to `end`.
+static struct look look_across(long first,
+        __global const float *X, long ldx, long lines, long begin, long end)
 {
     const long line = first + get_local_id(0) % 8;
     long k = begin + get_local_id(0) / 8 * 8;
@@ -401,8 +403,9 @@ static struct look look_across(long first, __global const float *X, long ldx, lo
 }
 
 // Cuts what was looked at; behind the end of K, up to `padded_end`, pieces are 0.
-static void cut_across(long first, int e, __global const float *X, long ldx, long lines,
-        long begin, long end, long padded_end, long padded, __global uchar *work)
+static void cut_across(long first, int e,
+        __global const float *X, long ldx, long lines, long begin, long end, long padded_end,
+        long padded, __global uchar *work)
 {
     const long line = first + get_local_id(0) % 8;
     long k = begin + get_local_id(0) / 8 * 8;
@@ -415,7 +418,8 @@ static void cut_across(long first, int e, __global const float *X, long ldx, lon
     }
     for (; k < padded_end; k += 512) {
         float x[8];
-        load_some(x, X + k * ldx + line, ldx, line < lines ? end - k : 0);
+        load_some(x, X + k * ldx + line, ldx,
+                line < lines ? end - k : 0);
         put_pieces(x, e, pieces_at(work, padded, line, k));
     }
 }
@@ -433,7 +437,8 @@ void kiln_xgemm_halves_look(long a_lines, long a_depth,
     const long b_padded = (b_lines + 95) / 96 * 96;
     for (long task = get_group_id(0); task < (a_padded + b_padded) / 8 * 16;
          task += get_num_groups(0)) {
-        const long of_both = task / 16 * 8, part = task % 16, depth = a_depth;
+        const long of_both = task / 16 * 8, part = task % 16,
+                depth = a_depth;
         if (of_both < a_padded) {
             const long first = of_both, lines = a_lines, ldx = lda, padded = a_padded;
             __global const float *X = A + a_offset;
@@ -442,8 +447,8 @@ void kiln_xgemm_halves_look(long a_lines, long a_depth,
             const long tiles_k = (depth + 31) / 32, begin = tiles_k * part / 16 * 32;
             const long next = tiles_k * (part + 1) / 16 * 32, end = min(next, depth);
             __global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;
-            const struct look look = look_of_all(look_across(first, X, ldx, lines, begin, end),
-                    scratch);
+            const struct look look = look_of_all(
+                    look_across(first, X, ldx, lines, begin, end), scratch);
             if (get_local_id(0) < 8) {
                 heads[3 * part * padded] = look.most;
                 heads[(3 * part + 1) * padded] = look.ranks;
@@ -457,8 +462,8 @@ void kiln_xgemm_halves_look(long a_lines, long a_depth,
             const long tiles_k = (depth + 31) / 32, begin = tiles_k * part / 16 * 32;
             const long next = tiles_k * (part + 1) / 16 * 32, end = min(next, depth);
             __global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;
-            const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end),
-                    scratch);
+            const struct look look = look_of_all(
+                    look_along(first, X, ldx, lines, begin, end), scratch);
             if (get_local_id(0) < 8) {
                 heads[3 * part * padded] = look.most;
                 heads[(3 * part + 1) * padded] = look.ranks;
@@ -477,14 +482,15 @@ void kiln_xgemm_halves_looka(long lines, long depth,
     const long padded = (lines + 63) / 64 * 64;
     X += x_offset;
     work += at * 4;
-    for (long task = get_group_id(0); task < padded / 8 * 16; task += get_num_groups(0)) {
+    for (long task = get_group_id(0); task < padded / 8 * 16;
+         task += get_num_groups(0)) {
         const long first = task / 16 * 8, part = task % 16;
         // A part of K is a whole number of tiles.
         const long tiles_k = (depth + 31) / 32, begin = tiles_k * part / 16 * 32;
         const long next = tiles_k * (part + 1) / 16 * 32, end = min(next, depth);
         __global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;
-        const struct look look = look_of_all(look_across(first, X, ldx, lines, begin, end),
-                scratch);
+        const struct look look = look_of_all(
+                look_across(first, X, ldx, lines, begin, end), scratch);
         if (get_local_id(0) < 8) {
             heads[3 * part * padded] = look.most;
             heads[(3 * part + 1) * padded] = look.ranks;
@@ -502,13 +508,15 @@ void kiln_xgemm_halves_lookb(long lines, long depth,
     const long padded = (lines + 95) / 96 * 96;
     X += x_offset;
     work += at * 4;
-    for (long task = get_group_id(0); task < padded / 8 * 16; task += get_num_groups(0)) {
+    for (long task = get_group_id(0); task < padded / 8 * 16;
+         task += get_num_groups(0)) {
         const long first = task / 16 * 8, part = task % 16;
         // A part of K is a whole number of tiles.
         const long tiles_k = (depth + 31) / 32, begin = tiles_k * part / 16 * 32;
         const long next = tiles_k * (part + 1) / 16 * 32, end = min(next, depth);
         __global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;
-        const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end), scratch);
+        const struct look look = look_of_all(
+                look_along(first, X, ldx, lines, begin, end), scratch);
         if (get_local_id(0) < 8) {
             heads[3 * part * padded] = look.most;
             heads[(3 * part + 1) * padded] = look.ranks;
@@ -516,7 +524,7 @@ void kiln_xgemm_halves_lookb(long lines, long depth,
         }
     }
 }
-// Cuts op(A) and op(B) into halves.
+// Cuts into halves op(A) and op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_halves_cut(long a_lines, long a_depth,
         __global const float *restrict A, long a_offset, long lda,
@@ -528,7 +536,8 @@ void kiln_xgemm_halves_cut(long a_lines, long a_depth,
     const long b_padded = (b_lines + 95) / 96 * 96;
     for (long task = get_group_id(0); task < (a_padded + b_padded) / 8 * 16;
          task += get_num_groups(0)) {
-        const long of_both = task / 16 * 8, part = task % 16, depth = a_depth;
+        const long of_both = task / 16 * 8, part = task % 16,
+                depth = a_depth;
         if (of_both < a_padded) {
             const long first = of_both, lines = a_lines, ldx = lda, padded = a_padded;
             __global const float *X = A + a_offset;
@@ -572,7 +581,7 @@ void kiln_xgemm_halves_cut(long a_lines, long a_depth,
         }
     }
 }
-// Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
+// Cuts into halves op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_halves_cuta(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
@@ -581,7 +590,8 @@ void kiln_xgemm_halves_cuta(long lines, long depth,
     const long padded = (lines + 63) / 64 * 64;
     X += x_offset;
     work += at * 4;
-    for (long task = get_group_id(0); task < padded / 8 * 16; task += get_num_groups(0)) {
+    for (long task = get_group_id(0); task < padded / 8 * 16;
+         task += get_num_groups(0)) {
         const long first = task / 16 * 8, part = task % 16;
         // A part of K is a whole number of tiles.
         const long tiles_k = (depth + 31) / 32, begin = tiles_k * part / 16 * 32;
@@ -601,7 +611,7 @@ void kiln_xgemm_halves_cuta(long lines, long depth,
         cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);
     }
 }
-// Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
+// Cuts into halves op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_halves_cutb(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
@@ -610,7 +620,8 @@ void kiln_xgemm_halves_cutb(long lines, long depth,
     const long padded = (lines + 95) / 96 * 96;
     X += x_offset;
     work += at * 4;
-    for (long task = get_group_id(0); task < padded / 8 * 16; task += get_num_groups(0)) {
+    for (long task = get_group_id(0); task < padded / 8 * 16;
+         task += get_num_groups(0)) {
         const long first = task / 16 * 8, part = task % 16;
         // A part of K is a whole number of tiles.
         const long tiles_k = (depth + 31) / 32, begin = tiles_k * part / 16 * 32;
@@ -635,10 +646,10 @@ void kiln_xgemm_halves_cutb(long lines, long depth,
 // B is stored N x K.
 // For NVIDIA's compute capability 9.0.
 // op(A) and op(B) have been cut into halves, an element x of a row (column) into x = 2^-e (high +
-// 2^-11 low). A work-group computes 64 x 96 of C; tiles of both pieces, 32 deep, are fetched into
-// local memory, up to 3 at a time, and a tile's `full` barrier says that it is there. One
-// work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty` barrier when
-// they have read a tile.
+// 2^-11 low). A work-group computes 64 x 96 of C; tiles of both pieces, 32 deep, are
+// fetched into local memory, up to 3 at a time, and a tile's `full` barrier says that it is
+// there. One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by
+// the `empty` barrier when they have read a tile.
 // As many work-groups as run at once take tiles in turn.
 // Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
 // et al. 2023); what a work-group has of such a tile is kept, to be added up later.
@@ -685,8 +696,10 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
 
     if (item >= 128) {
         if (item == 128) {
-            __global const uchar *a_pieces = (__global const uchar *) (a_exponents + 49 * a_lines);
-            __global const uchar *b_pieces = (__global const uchar *) (b_exponents + 49 * b_lines);
+            __global const uchar *a_pieces =
+                    (__global const uchar *) (a_exponents + 49 * a_lines);
+            __global const uchar *b_pieces =
+                    (__global const uchar *) (b_exponents + 49 * b_lines);
             uint s = 0, phase = 1;
             for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
                 const bool is_whole = turn < whole;
@@ -764,7 +777,8 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
         #pragma unroll
         for (int i = 0; i < 48; i++)
             c[i] = 0;
-        const long row_0 = first_m + item / 32 * 16 + item % 32 / 4, col_0 = first_n + item % 4 * 2;
+        const long row_0 = first_m + item / 32 * 16 + item % 32 / 4,
+                col_0 = first_n + item % 4 * 2;
         if (is_plain) {
             // Every line is put together again, or was not cut.
             const uint warp = item / 32;
@@ -872,8 +886,8 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
             }
             #pragma unroll
             for (int i = 0; i < 48; i++) {
-                const int e = a_exponents[row_0 + i / 2 % 2 * 8] + b_exponents[col_0 + i / 4 * 8 + i
-                        % 2];
+                const int e = a_exponents[row_0 + i / 2 % 2 * 8]
+                        + b_exponents[col_0 + i / 4 * 8 + i % 2];
                 c[i] = scaled(c[i], clamp(-e, -252, 252));
             }
         }
@@ -886,9 +900,9 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
                         c[i + 3]);
             continue;
         }
-        // A warp puts 8 rows and 32 columns after the other into local memory, and stores them row
-        // by row: columns side by side are stored at once, wherever a row begins. In which place
-        // eight columns are differs from row to row, so that work-items meet in few banks.
+        // A warp puts 8 rows and 32 columns after the other into local memory, and stores them
+        // row by row: columns side by side are stored at once, wherever a row begins. In which
+        // place eight columns are differs from row to row, so that work-items meet in few banks.
         __local float *eight = rows + item / 32 * 256;
         #pragma unroll
         for (int h = 0; h < 2; h++)
@@ -898,15 +912,16 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
                 #pragma unroll
                 for (int b = 0; b < 4; b++)
                     *(__local float2 *) (eight + lane / 4 * 32 + (b ^ lane / 4 % 4) * 8
-                            + lane % 4 * 2) = (float2) (c[4 * (j + b) + 2 * h],
-                                    c[4 * (j + b) + 2 * h + 1]);
+                            + lane % 4 * 2) =
+                            (float2) (c[4 * (j + b) + 2 * h], c[4 * (j + b) + 2 * h + 1]);
                 warp_sync();
                 #pragma unroll
                 for (int i = 0; i < 8; i++) {
                     const uint r = i + lane / 32, column = lane % 32;
                     const long row = first_m + item / 32 * 16 + h * 8 + r;
                     if (row < M)
-                        put_column(eight[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
+                        put_column(
+                                eight[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
                                 C + row * ldc, first_n + j * 8 + column, N, alpha, beta);
                 }
             }

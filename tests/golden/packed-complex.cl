@@ -60,7 +60,7 @@ static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_ima
 // p * 3 + 2 side by side, conjugated if asked for. Lines past the end repeat the
 // last one; what is computed from them is not stored. One work-item packs 256 values of k of
 // one panel.
-// The source holds the lines of one k side by side: K x lines.
+// The source is K x lines: those of one k side by side.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_cgemm_packed_packa(long lines, long K,
         __global const float2 *restrict X, long x_offset, long ldx,
@@ -87,7 +87,7 @@ void kiln_cgemm_packed_packa(long lines, long K,
 // p * 4 + 3 side by side, conjugated if asked for. Lines past the end repeat the
 // last one; what is computed from them is not stored. One work-item packs 256 values of k of
 // one panel.
-// The source holds the lines of one k side by side: K x lines.
+// The source is K x lines: those of one k side by side.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_cgemm_packed_packb(long lines, long K,
         __global const float2 *restrict X, long x_offset, long ldx,
@@ -118,9 +118,9 @@ static void keep(float4 x, long i, __local float *p)
 
 // C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.
 //
-// Packed A is panel after panel, each K x 3: for every k, the panel's 3 rows side by side.
-// Packed B is panel after panel, each K x 4. A work-group is one work-item; it computes up to
-// 2 x 2 blocks of 3 x 4, each block held in registers.
+// What is packed lies panel after panel: for every k, a panel's 3 rows or 4 columns.
+// A work-group is one work-item; it computes up to 2 x 2 blocks of 3 x 4, each
+// held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_cgemm_packed_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,
         float beta_imag,

@@ -116,8 +116,8 @@ static void restore(__local uchar *eight, uint lines, int e, uint lane)
     }
 }
 
-// c += a b, or c = a b, for 64 x 16, 16 x 64 and 64 x 64, asynchronously: a in registers, b by the
-// low word of its descriptor; the high one has the stride from eight lines to the next.
+// c += a b, or c = a b, for 64 x 16, 16 x 64 and 64 x 64, asynchronously: a in registers,
+// b by the low word of its descriptor; the high one has the stride from eight lines to the next.
 static void multiply(float c[32], const uint a[4], uint b)
 {
     asm volatile("//@wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
@@ -316,10 +316,10 @@ static struct look look_of_all(struct look look, __local uint *scratch)
     return all;
 }
 
-// A work-item looks at every 64th eight elements of one of eight lines, from `first` on, for k from
-// `begin` to `end`.
-static struct look look_across(long first, __global const float *X, long ldx, long lines,
-        long begin, long end)
+// A work-item looks at every 64th eight elements of one of eight lines, from
+// `first` on, for k from `begin` to `end`.
+static struct look look_across(long first,
+        __global const float *X, long ldx, long lines, long begin, long end)
 {
     const long line = first + get_local_id(0) % 8;
     long k = begin + get_local_id(0) / 8 * 8;
@@ -342,8 +342,9 @@ static struct look look_across(long first, __global const float *X, long ldx, lo
 }
 
 // Cuts what was looked at; behind the end of K, up to `padded_end`, pieces are 0.
-static void cut_across(long first, int e, __global const float *X, long ldx, long lines,
-        long begin, long end, long padded_end, long padded, __global uchar *work)
+static void cut_across(long first, int e,
+        __global const float *X, long ldx, long lines, long begin, long end, long padded_end,
+        long padded, __global uchar *work)
 {
     const long line = first + get_local_id(0) % 8;
     long k = begin + get_local_id(0) / 8 * 8;
@@ -356,7 +357,8 @@ static void cut_across(long first, int e, __global const float *X, long ldx, lon
     }
     for (; k < padded_end; k += 512) {
         float x[8];
-        load_some(x, X + k * ldx + line, ldx, line < lines ? end - k : 0);
+        load_some(x, X + k * ldx + line, ldx,
+                line < lines ? end - k : 0);
         put_pieces(x, e, pieces_at(work, padded, line, k));
     }
 }
@@ -382,10 +384,10 @@ static void copy_element(uint to, __global const float *from, bool is_there)
             "r"(is_there ? 4 : 0) : "memory");
 }
 
-// Where a k of a line is among a warp's elements. Eight k side by side are in another place in each
-// of four lines, so that work-items meet in few banks.
+// Where a k of a line is among a warp's elements, so that work-items meet in few banks.
 static uint x_place(uint line, uint k)
 {
+    // Eight k side by side are in another place in each of four lines.
     return line * 32 + (k / 8 ^ line % 4) * 8 + k % 8;
 }
 
@@ -485,14 +487,15 @@ void kiln_xgemm_skinny_lookb(long lines, long depth,
     const long padded = (lines + 63) / 64 * 64;
     X += x_offset;
     work += at * 4;
-    for (long task = get_group_id(0); task < padded / 8 * 16; task += get_num_groups(0)) {
+    for (long task = get_group_id(0); task < padded / 8 * 16;
+         task += get_num_groups(0)) {
         const long first = task / 16 * 8, part = task % 16;
         // A part of K is a whole number of tiles.
         const long tiles_k = (depth + 31) / 32, begin = tiles_k * part / 16 * 32;
         const long next = tiles_k * (part + 1) / 16 * 32, end = min(next, depth);
         __global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;
-        const struct look look = look_of_all(look_across(first, X, ldx, lines, begin, end),
-                scratch);
+        const struct look look = look_of_all(
+                look_across(first, X, ldx, lines, begin, end), scratch);
         if (get_local_id(0) < 8) {
             heads[3 * part * padded] = look.most;
             heads[(3 * part + 1) * padded] = look.ranks;
@@ -500,7 +503,7 @@ void kiln_xgemm_skinny_lookb(long lines, long depth,
         }
     }
 }
-// Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
+// Cuts into halves op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_skinny_cutb(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
@@ -509,7 +512,8 @@ void kiln_xgemm_skinny_cutb(long lines, long depth,
     const long padded = (lines + 63) / 64 * 64;
     X += x_offset;
     work += at * 4;
-    for (long task = get_group_id(0); task < padded / 8 * 16; task += get_num_groups(0)) {
+    for (long task = get_group_id(0); task < padded / 8 * 16;
+         task += get_num_groups(0)) {
         const long first = task / 16 * 8, part = task % 16;
         // A part of K is a whole number of tiles.
         const long tiles_k = (depth + 31) / 32, begin = tiles_k * part / 16 * 32;
@@ -533,14 +537,16 @@ void kiln_xgemm_skinny_cutb(long lines, long depth,
 // A is stored M x K.
 // B is stored K x N.
 // For NVIDIA's compute capability 9.0.
-// X is op(A), of many rows; Y is op(B), of few columns. A line is a row of X or a column of Y.
+// X is op(A), and Y is op(B), of few columns.
+// A line is a row of X or a column of Y.
 // Y has been cut into halves, an element y of a line into y = 2^-e (high + 2^-11 low). A work-group
-// multiplies 64 lines of X with 64 of Y, 32 of k at a time: 1 warp groups have 64 lines of X each,
-// and cut them themselves. Up to 4 tiles are under way: of X, each warp copies what it cuts; of Y,
-// one work-item fetches the tile, and a `full` barrier says that it is there. As many work-groups
-// as run at once take tiles in turn. Of the tiles that do not make a whole turn, the steps are
-// shared out evenly (stream-K, Osama et al. 2023); what a work-group has of such a tile is kept, to
-// be added up later.
+// multiplies 64 lines of X with 64 of Y, 32 of k at a time: 1 warp groups
+// have 64 lines of X each, and cut them themselves. Up to 4 tiles are under way: of X, each
+// warp copies what it cuts; of Y, one work-item fetches the tile, and a `full` barrier says that it
+// is there.
+// As many work-groups as run at once take tiles in turn.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
+// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_xgemm_skinny_stream(long M, long N, long K,
         __global const float *restrict X, long x_offset, long ldx,
@@ -740,8 +746,8 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
         if (!is_plain)
             #pragma unroll
             for (int i = 0; i < 32; i++) {
-                const int both = r[i / 2 % 2] + exponents[first_y + lane % 4 * 2 + i / 4 * 8 + i
-                        % 2];
+                const int both = r[i / 2 % 2]
+                        + exponents[first_y + lane % 4 * 2 + i / 4 * 8 + i % 2];
                 c[i] = scaled(c[i], clamp(-both, -252, 252));
             }
         if (num < steps) {
@@ -753,9 +759,9 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
                         c[i + 3]);
             continue;
         }
-        // A warp puts 8 rows and 32 columns after the other into local memory, and stores them row
-        // by row: columns side by side are stored at once, wherever a row begins. In which place
-        // eight columns are differs from row to row, so that work-items meet in few banks.
+        // A warp puts 8 rows and 32 columns after the other into local memory, and stores them
+        // row by row: columns side by side are stored at once, wherever a row begins. In which
+        // place eight columns are differs from row to row, so that work-items meet in few banks.
         __local float *eight = rows + item / 32 * 256;
         #pragma unroll
         for (int h = 0; h < 2; h++)
@@ -765,15 +771,16 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
                 #pragma unroll
                 for (int b = 0; b < 4; b++)
                     *(__local float2 *) (eight + lane / 4 * 32 + (b ^ lane / 4 % 4) * 8
-                            + lane % 4 * 2) = (float2) (c[4 * (j + b) + 2 * h],
-                                    c[4 * (j + b) + 2 * h + 1]);
+                            + lane % 4 * 2) =
+                            (float2) (c[4 * (j + b) + 2 * h], c[4 * (j + b) + 2 * h + 1]);
                 warp_sync();
                 #pragma unroll
                 for (int i = 0; i < 8; i++) {
                     const uint r = i + lane / 32, column = lane % 32;
                     const long row = first_m + item / 32 * 16 + h * 8 + r;
                     if (row < M)
-                        put_column(eight[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
+                        put_column(
+                                eight[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
                                 C + row * ldc, first_n + j * 8 + column, N, alpha, beta);
                 }
             }

@@ -118,8 +118,8 @@ static void restore(__local uchar *eight, uint lines, int e, uint lane)
     }
 }
 
-// c += a b, or c = a b, for 64 x 16, 16 x 96 and 64 x 96, asynchronously: a in registers, b by the
-// low word of its descriptor; the high one has the stride from eight lines to the next.
+// c += a b, or c = a b, for 64 x 16, 16 x 96 and 64 x 96, asynchronously: a in registers,
+// b by the low word of its descriptor; the high one has the stride from eight lines to the next.
 static void multiply(float c[48], const uint a[4], uint b)
 {
     asm volatile("//@wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16 "
@@ -316,10 +316,10 @@ static struct look look_of_all(struct look look, __local uint *scratch)
     return all;
 }
 
-// A work-item looks at every 64th eight elements of one of eight lines, from `first` on, for k from
-// `begin` to `end`.
-static struct look look_along(long first, __global const float *X, long ldx, long lines,
-        long begin, long end)
+// A work-item looks at every 64th eight elements of one of eight lines, from
+// `first` on, for k from `begin` to `end`.
+static struct look look_along(long first,
+        __global const float *X, long ldx, long lines, long begin, long end)
 {
     const long line = first + get_local_id(0) % 8;
     long k = begin + get_local_id(0) / 8 * 8;
@@ -342,8 +342,9 @@ static struct look look_along(long first, __global const float *X, long ldx, lon
 }
 
 // Cuts what was looked at; behind the end of K, up to `padded_end`, pieces are 0.
-static void cut_along(long first, int e, __global const float *X, long ldx, long lines,
-        long begin, long end, long padded_end, long padded, __global uchar *work)
+static void cut_along(long first, int e,
+        __global const float *X, long ldx, long lines, long begin, long end, long padded_end,
+        long padded, __global uchar *work)
 {
     const long line = first + get_local_id(0) % 8;
     long k = begin + get_local_id(0) / 8 * 8;
@@ -356,7 +357,8 @@ static void cut_along(long first, int e, __global const float *X, long ldx, long
     }
     for (; k < padded_end; k += 512) {
         float x[8];
-        load_some(x, X + line * ldx + k, 1, line < lines ? end - k : 0);
+        load_some(x, X + line * ldx + k, 1,
+                line < lines ? end - k : 0);
         put_pieces(x, e, pieces_at(work, padded, line, k));
     }
 }
@@ -382,10 +384,11 @@ static void copy_element(uint to, __global const float *from, bool is_there)
             "r"(is_there ? 4 : 0) : "memory");
 }
 
-// Where a k of a line is among a warp's elements. 16 lines are side by side, first for even k, and
-// their halves change places with every other pair, so that work-items meet in few banks.
+// Where a k of a line is among a warp's elements, so that work-items meet in few banks.
 static uint x_place(uint line, uint k)
 {
+    // 16 lines are side by side, first for even k; with every other pair of k their halves
+    // change places.
     return (k % 2 * 32 + k / 2) * 16 + (line ^ k / 4 % 2 * 8);
 }
 
@@ -475,7 +478,7 @@ static void cut_x(const float2 x[4], const int e[2], uint high[4], uint low[4])
         low[i] = pack_halves(rest.x, rest.y);
     }
 }
-// Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
+// Cuts into halves op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_skinny_cuta(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
@@ -487,7 +490,8 @@ void kiln_xgemm_skinny_cuta(long lines, long depth,
     work += at * 4;
     for (long first = get_group_id(0) * 8; first < padded; first += get_num_groups(0) * 8) {
         const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;
-        const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end), scratch);
+        const struct look look = look_of_all(
+                look_along(first, X, ldx, lines, begin, end), scratch);
         const int e = exponent_of(look.most, look.ranks, look.num, depth);
         if (get_local_id(0) < 8)
             ((__global int *) work)[first + get_local_id(0)] = e;
@@ -498,11 +502,13 @@ void kiln_xgemm_skinny_cuta(long lines, long depth,
 // A is stored M x K.
 // B is stored K x N.
 // For NVIDIA's compute capability 9.0.
-// X is op(B), of many columns; Y is op(A), of few rows. A line is a column of X or a row of Y.
+// X is op(B), and Y is op(A), of few rows.
+// A line is a column of X or a row of Y.
 // Y has been cut into halves, an element y of a line into y = 2^-e (high + 2^-11 low). A work-group
-// multiplies 128 lines of X with 96 of Y, 64 of k at a time: 2 warp groups have 64 lines of X each,
-// and cut them themselves. Up to 3 tiles are under way: of X, each warp copies what it cuts; of Y,
-// one work-item fetches the tile, and a `full` barrier says that it is there.
+// multiplies 128 lines of X with 96 of Y, 64 of k at a time: 2 warp groups
+// have 64 lines of X each, and cut them themselves. Up to 3 tiles are under way: of X, each
+// warp copies what it cuts; of Y, one work-item fetches the tile, and a `full` barrier says that it
+// is there.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_xgemm_skinny_multiply(long M, long N, long K,
         __global const float *restrict X, long x_offset, long ldx,
@@ -679,8 +685,8 @@ void kiln_xgemm_skinny_multiply(long M, long N, long K,
         if (!is_plain)
             #pragma unroll
             for (int i = 0; i < 48; i++) {
-                const int both = r[i / 2 % 2] + exponents[first_y + lane % 4 * 2 + i / 4 * 8 + i
-                        % 2];
+                const int both = r[i / 2 % 2]
+                        + exponents[first_y + lane % 4 * 2 + i / 4 * 8 + i % 2];
                 c[i] = scaled(c[i], clamp(-both, -252, 252));
             }
         #pragma unroll

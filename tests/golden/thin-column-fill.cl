@@ -27,11 +27,12 @@ static double2 load_row(__global const double *p)
     return load_vector(p);
 }
 
-// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.
-// X is stored K x L: its rows are added up, each times an element of Y.
+// C = alpha op(A) op(B) + beta C for few columns: X is A, Y is B.
+// C is L x S, row-major.
+// X is stored K x L: rows times elements of Y are added up.
 // Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 1 work-items along L and 1 along K has 2 x 1 of C.
-// Work-groups along axis 2 share K; where there are several, what each has goes to the workspace.
+// Work-groups along axis 2 share K. Where there are several, another kernel adds up.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_dgemm_thin_multiply(long L, long S, long K, double alpha, double beta,
         __global const double *restrict X, long x_offset, long ldx,
@@ -53,7 +54,7 @@ void kiln_dgemm_thin_multiply(long L, long S, long K, double alpha, double beta,
     parts += parts_at + (long) own_part * S * L;
     C += c_offset;
 
-    // Vectors past the end repeat the last one, which ends where the row does.
+    // Past the end the last vector, which ends where the row does, is repeated.
     const long begin = l, first = max(min(l, L - 2), (long) 0);
     double2 c0 = 0;
     long k = from + along_k;
@@ -101,7 +102,7 @@ void kiln_dgemm_thin_add(long L, long S, double alpha, double beta, int num_part
     const long size = (long) S * L;
     __global const double *first = parts + parts_at + (long) s * L + min(l, L - 1);
     double sum = 0;
-    // 2 work-items take every 2-th part each, and one of them adds up what they have.
+    // 2 work-items take every 2-th part each, and one of them adds up.
     __local double sums[2][32];
     const int way = get_local_id(1), adder = get_local_id(0);
     #pragma unroll 4

@@ -16,12 +16,13 @@ static void put(float x, float alpha, float beta, __global half *p)
     store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
 }
 
-// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.
-// X is stored K x L: its rows are added up, each times an element of Y.
+// C = alpha op(A) op(B) + beta C for few columns: X is A, Y is B.
+// C is L x S, row-major.
+// X is stored K x L: rows times elements of Y are added up.
 // Y is stored K x S.
 // A work-group of 4 work-items along L and 2 along K has 8 x 4 of C.
 // It brings the part of Y for 64 values of k into local memory, and goes through them.
-// Work-groups along axis 2 share K; where there are several, what each has goes to the workspace.
+// Work-groups along axis 2 share K. Where there are several, another kernel adds up.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
 void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
         __global const half *restrict X, int x_offset, int ldx,
@@ -47,15 +48,15 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
     C += c_offset;
 
     // A work-item's columns of X are side by side where that makes aligned vectors; else they are
-    // 4 apart, so that those of all are side by side. Columns past the end repeat the last one.
+    // 4 apart, so that those of all are side by side. Past the end the last is repeated.
     const int base = (int) get_group_id(0) * 8;
     const bool whole = false;
     float c[4][2];
     #pragma unroll
     for (int j = 0; j < 4; j++)
         #pragma unroll
-        for (int v = 0; v < 2; v++)
-            c[j][v] = 0;
+        for (int i = 0; i < 2; i++)
+            c[j][i] = 0;
     int column[2];
     #pragma unroll
     for (int v = 0; v < 2; v++)
@@ -66,7 +67,8 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
         barrier(CLK_LOCAL_MEM_FENCE);
         for (int i = item; i < (end - chunk) * 4; i += 8) {
             const int at = i / 4, j = i % 4;
-            kept[at * 4 + j] = load(Y + (chunk + at) * y_step + min(s + j, S - 1));
+            kept[at * 4 + j] =
+                    load(Y + (chunk + at) * y_step + min(s + j, S - 1));
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         int k = chunk + along_k;
@@ -137,7 +139,7 @@ void kiln_hgemm_thin_add(int L, int S, float alpha, float beta, int num_parts,
     const long size = (long) S * L;
     __global const float *first = parts + parts_at + (long) s * L + min(l, L - 1);
     float sum = 0;
-    // 2 work-items take every 2-th part each, and one of them adds up what they have.
+    // 2 work-items take every 2-th part each, and one of them adds up.
     __local float sums[2][32];
     const int way = get_local_id(1), adder = get_local_id(0);
     #pragma unroll 4

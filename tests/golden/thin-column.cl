@@ -21,6 +21,7 @@ static float4 load_vector(__global const half *p)
     return vload_half4(0, p);
 }
 
+// The sum of the elements of x.
 static float total(float4 x)
 {
     float e[4];
@@ -35,8 +36,9 @@ static float4 load_aligned(__global const half *p)
     return vload_half4(0, (const half *) &bits);
 }
 
-// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.
-// X is stored L x K: each of its rows is multiplied by Y to a sum.
+// C = alpha op(A) op(B) + beta C for few columns: X is A, Y is B.
+// C is L x S, row-major.
+// X is stored L x K: a row times Y is a sum.
 // Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 2 work-items along L and 4 along K has 4 x 1 of C.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
@@ -58,11 +60,11 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
     __global const half *x0 = X + min(l, L - 1) * ldx;
     __global const half *x1 = X + min(l + 1, L - 1) * ldx;
     float4 c0_0 = 0, c0_1 = 0;
-    // Vectors, where rows of X begin at multiples of their size; else single elements, 4 apart,
-    // so that those of all work-items are side by side. The address itself is tested: a buffer may
-    // begin at any element.
+    // Vectors, where rows of X begin at multiples of their size; else single elements, 4
+    // apart, so that those of all work-items are side by side. The address itself is tested: a
+    // buffer may begin at any element.
     const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;
-    // Elements of Y must lie side by side too.
+    // Elements of Y must lie side by side if there are vectors of them.
     const bool fast = is_aligned && y_step == 1;
     int k = from + along_k * (fast ? 4 : 1);
     if (fast) {
@@ -78,12 +80,13 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
                     load(x0 + k + 12));
             const float4 a1 = (float4) (load(x1 + k), load(x1 + k + 4), load(x1 + k + 8),
                     load(x1 + k + 12));
-            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 4) * y_step),
-                    load(y0 + (k + 8) * y_step), load(y0 + (k + 12) * y_step));
+            const float4 b0 = (float4) (
+                    load(y0 + k * y_step), load(y0 + (k + 4) * y_step), load(y0 + (k + 8) * y_step),
+                            load(y0 + (k + 12) * y_step));
             c0_0 += a0 * b0; c0_1 += a1 * b0;
         }
     }
-    // What is left of K: less than a vector, which is one work-item's, or single elements of all.
+    // What is left of K: less than a vector, one work-item's, or elements of all.
     for (; k < to; k += fast ? 1 : 4) {
         const float b0 = load(y0 + k * y_step);
         const float a0 = load(x0 + k);
@@ -107,6 +110,7 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
         const float sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
             if (first + i >= begin && first + i < L)
-                put(sums[i], alpha, beta, C + (first + i) * ldc + s);
+                put(sums[i], alpha, beta,
+                        C + (first + i) * ldc + s);
     }
 }

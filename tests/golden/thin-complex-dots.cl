@@ -28,6 +28,7 @@ static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, d
     store(x, p);
 }
 
+// x times y; with `sign` -1, y is conjugated.
 static double2 products(double2 x, double2 y, double sign)
 {
     const double im = sign * y.y;
@@ -39,11 +40,12 @@ static double2 load_row(__global const double2 *p)
     return load(p);
 }
 
-// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.
-// X is stored L x K: each of its rows is multiplied by Y to a sum.
+// C = alpha op(A) op(B) + beta C for few columns: X is A, Y is B.
+// C is L x S, row-major.
+// X is stored L x K: a row times Y is a sum.
 // Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 2 work-items along L and 4 along K has 4 x 1 of C.
-// Work-groups along axis 2 share K; where there are several, what each has goes to the workspace.
+// Work-groups along axis 2 share K. Where there are several, another kernel adds up.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
 void kiln_zgemm_thin_multiply(long L, long S, long K, double alpha, double alpha_imag, double beta,
         double beta_imag, int conj_a, int conj_b,
@@ -115,7 +117,7 @@ void kiln_zgemm_thin_add(long L, long S, double alpha, double alpha_imag, double
     const long size = (long) S * L;
     __global const double2 *first = parts + parts_at + (long) s * L + min(l, L - 1);
     double2 sum = 0;
-    // 2 work-items take every 2-th part each, and one of them adds up what they have.
+    // 2 work-items take every 2-th part each, and one of them adds up.
     __local double2 sums[2][32];
     const int way = get_local_id(1), adder = get_local_id(0);
     #pragma unroll 4

@@ -57,8 +57,9 @@ static float4 load_aligned(__global const float2 *p)
     return *(__global const float4 *) p;
 }
 
-// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.
-// X is stored K x L: its rows are added up, each times an element of Y.
+// C = alpha op(A) op(B) + beta C for few rows: X is B, Y is A.
+// C is S x L, row-major.
+// X is stored K x L: rows times elements of Y are added up.
 // Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 2 work-items along L and 4 along K has 4 x 1 of C.
 __kernel __attribute__((reqd_work_group_size(2, 4, 1)))
@@ -79,7 +80,7 @@ void kiln_cgemm_thin_multiply(long L, long S, long K, float alpha, float alpha_i
     __global const float2 *y0 = Y + y_offset + min(s, S - 1) * y_row;
     C += c_offset;
 
-    // Vectors past the end repeat the last one, which ends where the row does.
+    // Past the end the last vector, which ends where the row does, is repeated.
     const long begin = l, first = max(min(l, L - 2), (long) 0);
     float4 c0 = 0;
     long k = from + along_k;
@@ -132,6 +133,7 @@ void kiln_cgemm_thin_multiply(long L, long S, long K, float alpha, float alpha_i
         vstore4(part[item], 0, (float *) sums);
         for (int i = 0; i < 2; i++)
             if (first + i >= begin && first + i < L)
-                put(sums[i], conj_a, alpha, alpha_imag, beta, beta_imag, C + s * ldc + first + i);
+                put(sums[i], conj_a, alpha, alpha_imag, beta, beta_imag,
+                        C + s * ldc + first + i);
     }
 }

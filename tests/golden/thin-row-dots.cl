@@ -21,6 +21,7 @@ static float2 load_vector(__global const float *p)
     return vload2(0, p);
 }
 
+// The sum of the elements of x.
 static float total(float2 x)
 {
     float e[2];
@@ -33,8 +34,9 @@ static float2 load_row(__global const float *p)
     return load_vector(p);
 }
 
-// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.
-// X is stored L x K: each of its rows is multiplied by Y to a sum.
+// C = alpha op(A) op(B) + beta C for few rows: X is B, Y is A.
+// C is S x L, row-major.
+// X is stored L x K: a row times Y is a sum.
 // Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 2 work-items along L and 4 along K has 4 x 2 of C.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
@@ -58,7 +60,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     __global const float *x1 = X + min(l + 1, L - 1) * ldx;
     float2 c0_0 = 0, c0_1 = 0;
     float2 c1_0 = 0, c1_1 = 0;
-    // Vectors of Y, where its elements lie side by side.
+    // Elements of Y must lie side by side if there are vectors of them.
     const bool fast = y_step == 1;
     long k = from + along_k * 2;
     if (fast) {
@@ -74,13 +76,15 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         for (; k + 2 <= to; k += 8) {
             const float2 a0 = load_row(x0 + k);
             const float2 a1 = load_row(x1 + k);
-            const float2 b0 = (float2) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step));
+            const float2 b0 = (float2) (
+                    load(y0 + k * y_step), load(y0 + (k + 1) * y_step));
             c0_0 += a0 * b0; c0_1 += a1 * b0;
-            const float2 b1 = (float2) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step));
+            const float2 b1 = (float2) (
+                    load(y1 + k * y_step), load(y1 + (k + 1) * y_step));
             c1_0 += a0 * b1; c1_1 += a1 * b1;
         }
     }
-    // What is left of K is less than a vector, and one work-item's.
+    // What is left of K: less than a vector, one work-item's.
     for (; k < to; k++) {
         const float b0 = load(y0 + k * y_step);
         const float b1 = load(y1 + k * y_step);
@@ -105,7 +109,8 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         const float sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
             if (first + i >= begin && first + i < L)
-                put(sums[i], alpha, beta, C + s * ldc + first + i);
+                put(sums[i], alpha, beta,
+                        C + s * ldc + first + i);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     part[0][item] = total(c1_0);
@@ -121,6 +126,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         const float sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
             if (first + i >= begin && first + i < L)
-                put(sums[i], alpha, beta, C + (s + 1) * ldc + first + i);
+                put(sums[i], alpha, beta,
+                        C + (s + 1) * ldc + first + i);
     }
 }

@@ -22,8 +22,9 @@ static float2 load_aligned(__global const float *p)
     return *(__global const float2 *) p;
 }
 
-// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.
-// X is stored L x K: each of its rows is multiplied by Y to a sum.
+// C = alpha op(A) op(B) + beta C for few rows: X is B, Y is A.
+// C is S x L, row-major.
+// X is stored L x K: a row times Y is a sum.
 // Y is stored S x K.
 // A work-group of 2 work-items along L and 4 along K has 4 x 2 of C.
 // It brings the part of Y for 64 values of k into local memory, and goes through them.
@@ -53,8 +54,8 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     #pragma unroll
     for (int j = 0; j < 2; j++)
         #pragma unroll
-        for (int r = 0; r < 2; r++)
-            c[j][r] = 0;
+        for (int i = 0; i < 2; i++)
+            c[j][i] = 0;
     // The address itself is tested: a buffer may begin at any element.
     const bool is_aligned = ldx % 2 == 0 && (size_t) X % 8 == 0;
     for (long chunk = from; chunk < to; chunk += 64) {

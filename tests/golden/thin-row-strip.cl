@@ -26,8 +26,9 @@ static float4 load_row(__global const float *p)
     return load_vector(p);
 }
 
-// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.
-// X is stored K x L: its rows are added up, each times an element of Y.
+// C = alpha op(A) op(B) + beta C for few rows: X is B, Y is A.
+// C is S x L, row-major.
+// X is stored K x L: rows times elements of Y are added up.
 // Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 1 work-items along L and 1 along K has 16 x 1 of C.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
@@ -83,6 +84,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         vstore4(c0[v], 0, sums);
         for (int i = 0; i < 4; i++)
             if (first + i >= begin && first + i < L)
-                put(sums[i], alpha, beta, C + s * ldc + first + i);
+                put(sums[i], alpha, beta,
+                        C + s * ldc + first + i);
     }
 }

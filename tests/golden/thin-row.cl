@@ -26,8 +26,9 @@ static float2 load_row(__global const float *p)
     return load_vector(p);
 }
 
-// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.
-// X is stored K x L: its rows are added up, each times an element of Y.
+// C = alpha op(A) op(B) + beta C for few rows: X is B, Y is A.
+// C is S x L, row-major.
+// X is stored K x L: rows times elements of Y are added up.
 // Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 4 work-items along L and 4 along K has 8 x 1 of C.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
@@ -45,7 +46,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     __global const float *y0 = Y + y_offset + min(s, S - 1) * y_row;
     C += c_offset;
 
-    // Vectors past the end repeat the last one, which ends where the row does.
+    // Past the end the last vector, which ends where the row does, is repeated.
     const long begin = l, first = max(min(l, L - 2), (long) 0);
     float2 c0 = 0;
     long k = from + along_k;
@@ -82,6 +83,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         vstore2(part[item], 0, sums);
         for (int i = 0; i < 2; i++)
             if (first + i >= begin && first + i < L)
-                put(sums[i], alpha, beta, C + s * ldc + first + i);
+                put(sums[i], alpha, beta,
+                        C + s * ldc + first + i);
     }
 }

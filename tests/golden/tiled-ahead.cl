@@ -15,14 +15,13 @@ static void put(float x, float alpha, float beta, __global half *p)
 {
     store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored N x K.
 // Through local memory.
-// A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
-// 2 x 2 of it. K advances by 4.
-// A work-item's rows lie 4 apart.
-// A work-item's columns lie 4 apart.
+// A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
+// A work-item has 2 x 2, rows 4 apart, vectors 4 apart.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_hgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         __global const half *restrict A, int a_offset, int lda,
@@ -48,12 +47,12 @@ void kiln_hgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
     float c0_0 = 0, c0_1 = 0;
     float c1_0 = 0, c1_1 = 0;
 
-    // While the tile at k0 is multiplied, the next one, at k1, is fetched into registers.
+    // While the tile at k0 is multiplied, the next one, at k1, is fetched.
     float a_next0, a_next1;
     float b_next0, b_next1;
     int k1 = 0;
     if (K > 0) {
-        // Fetch A: 4 x 8.
+        // A tile of each, 4 deep, transposed if need be.
         {
             const int e = item, m = e % 8, k = e / 8;
             const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
@@ -64,7 +63,6 @@ void kiln_hgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
             const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
             a_next1 = load(A + at_k * lda + row_a);
         }
-        // Fetch B: 4 x 8.
         {
             const int e = item, k = e % 4, n = e / 4;
             const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
@@ -77,7 +75,7 @@ void kiln_hgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         }
     }
     for (int k0 = 0; k0 < K; k0 += 4) {
-        // What was fetched of A becomes a tile.
+        // What was fetched becomes tiles.
         {
             const int e = item, m = e % 8, k = e / 8;
             a_tile[k][m] = a_next0;
@@ -86,7 +84,6 @@ void kiln_hgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
             const int e = item + 16, m = e % 8, k = e / 8;
             a_tile[k][m] = a_next1;
         }
-        // What was fetched of B becomes a tile.
         {
             const int e = item, k = e % 4, n = e / 4;
             b_tile[k][n] = b_next0;
@@ -99,7 +96,7 @@ void kiln_hgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
 
         k1 += 4;
         if (k1 < K) {
-            // Fetch A: 4 x 8.
+            // A tile of each, 4 deep, transposed if need be.
             {
                 const int e = item, m = e % 8, k = e / 8;
                 const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
@@ -110,7 +107,6 @@ void kiln_hgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
                 const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
                 a_next1 = load(A + at_k * lda + row_a);
             }
-            // Fetch B: 4 x 8.
             {
                 const int e = item, k = e % 4, n = e / 4;
                 const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);

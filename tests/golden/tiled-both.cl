@@ -38,16 +38,18 @@ static void put_vector(float2 x, float alpha, float beta, __global float *p)
 // A is stored M x K.
 // B is stored N x K.
 // Through local memory.
-// A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
-// 2 x 2 of it. K advances by 4.
+// A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
+// A work-item has 2 x 2.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         __global const float *restrict A, int a_offset, int lda,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)
 {
-    __local float a_tiles[2][4][8] __attribute__((aligned(8)));
-    __local float b_tiles[2][4][8] __attribute__((aligned(8)));
+    __local float a_tiles[2][4][8]
+            __attribute__((aligned(8)));
+    __local float b_tiles[2][4][8]
+            __attribute__((aligned(8)));
     const int local_m = get_local_id(1), local_n = get_local_id(0);
     const int item = local_m * 4 + local_n;
     const int tiles_m = get_num_groups(1), tiles_n = get_num_groups(0);
@@ -90,12 +92,12 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
     float2 c0_0 = 0;
     float2 c1_0 = 0;
 
-    // While the tile at k0 is multiplied, the next one, at k1, is fetched into registers.
+    // While the tile at k0 is multiplied, the next one, at k1, is fetched.
     float a_next0, a_next1;
     float b_next0, b_next1;
     int k1 = 0;
     if (K > 0) {
-        // Fetch A: 4 x 8.
+        // A tile of each, 4 deep, transposed if need be.
         {
             const int e = item, k = e % 4, m = e / 4;
             const int row_a = first_m + m, at_k = k1 + k;
@@ -106,7 +108,6 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
             const int row_a = first_m + m, at_k = k1 + k;
             a_next1 = load(A + row_a * lda + at_k);
         }
-        // Fetch B: 4 x 8.
         {
             const int e = item, k = e % 4, n = e / 4;
             const int at_k = k1 + k, col_b = first_n + n;
@@ -123,7 +124,7 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         const int buffer = now;
         __local float (*a_tile)[8] = a_tiles[buffer];
         __local float (*b_tile)[8] = b_tiles[buffer];
-        // What was fetched of A becomes a tile.
+        // What was fetched becomes tiles.
         {
             const int e = item, k = e % 4, m = e / 4;
             a_tile[k][m] = a_next0;
@@ -132,7 +133,6 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
             const int e = item + 16, k = e % 4, m = e / 4;
             a_tile[k][m] = a_next1;
         }
-        // What was fetched of B becomes a tile.
         {
             const int e = item, k = e % 4, n = e / 4;
             b_tile[k][n] = b_next0;
@@ -145,7 +145,7 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
 
         k1 += 4;
         if (k1 < K) {
-            // Fetch A: 4 x 8.
+            // A tile of each, 4 deep, transposed if need be.
             {
                 const int e = item, k = e % 4, m = e / 4;
                 const int row_a = first_m + m, at_k = k1 + k;
@@ -156,7 +156,6 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
                 const int row_a = first_m + m, at_k = k1 + k;
                 a_next1 = load(A + row_a * lda + at_k);
             }
-            // Fetch B: 4 x 8.
             {
                 const int e = item, k = e % 4, n = e / 4;
                 const int at_k = k1 + k, col_b = first_n + n;

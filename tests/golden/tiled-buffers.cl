@@ -38,23 +38,24 @@ static void put_vector(float2 x, float alpha, float beta, __global float *p)
 // A is stored M x K.
 // B is stored K x N.
 // Through local memory.
-// A work-group of 4 x 4 work-items computes 8 x 16 of C, each work-item
-// 2 x 4 of it. K advances by 4.
-// A work-item's vectors of 2 columns lie 8 apart.
+// A work-group of 4 x 4 work-items computes 8 x 16 of C. K advances by 4.
+// A work-item has 2 x 4, vectors 8 apart.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         __global const float *restrict A, int a_offset, int lda,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)
 {
-    __local float a_tiles[2][4][8] __attribute__((aligned(8)));
-    __local float b_tiles[2][4][16] __attribute__((aligned(8)));
+    __local float a_tiles[2][4][8]
+            __attribute__((aligned(8)));
+    __local float b_tiles[2][4][16]
+            __attribute__((aligned(8)));
     const int local_m = get_local_id(1), local_n = get_local_id(0);
     const int item = local_m * 4 + local_n;
     const int tiles_m = get_num_groups(1), tiles_n = get_num_groups(0);
     const int tile = (int) get_group_id(1) * tiles_n + get_group_id(0);
-    // Work-groups take tiles of C in bands of 4 rows, each column by column, so that those which
-    // run together share rows and columns. The last band may have fewer rows.
+    // Work-groups take tiles of C in bands of 4 rows, each column by column, so that those
+    // which run together share rows and columns. The last band may have fewer rows.
     const int band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;
     const int band_rows = min(tiles_m - band, (int) 4);
     const int tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
@@ -69,13 +70,13 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
     float2 c0_0 = 0, c0_1 = 0;
     float2 c1_0 = 0, c1_1 = 0;
 
-    // While the tile at k0 is multiplied, the next one, at k1, is fetched into the other buffer.
+    // While the tile at k0 is multiplied, the next one, at k1, is fetched.
     int k1 = 0;
     if (K > 0) {
         const int buffer = 0;
         __local float (*a_tile)[8] = a_tiles[buffer];
         __local float (*b_tile)[16] = b_tiles[buffer];
-        // Stage A: 4 x 8, transposed if need be.
+        // A tile of each, 4 deep, transposed if need be.
         {
             const int e = item, k = e % 4, m = e / 4;
             const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
@@ -86,7 +87,6 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
             const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
             a_tile[k][m] = load(A + row_a * lda + at_k);
         }
-        // Stage B: 4 x 16, transposed if need be.
         {
             const int e = item, n = e % 16, k = e / 16;
             const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
@@ -117,7 +117,7 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
             const int buffer = 1 - now;
             __local float (*a_tile)[8] = a_tiles[buffer];
             __local float (*b_tile)[16] = b_tiles[buffer];
-            // Stage A: 4 x 8, transposed if need be.
+            // A tile of each, 4 deep, transposed if need be.
             {
                 const int e = item, k = e % 4, m = e / 4;
                 const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
@@ -128,7 +128,6 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
                 const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
                 a_tile[k][m] = load(A + row_a * lda + at_k);
             }
-            // Stage B: 4 x 16, transposed if need be.
             {
                 const int e = item, n = e % 16, k = e / 16;
                 const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);

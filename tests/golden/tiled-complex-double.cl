@@ -28,18 +28,18 @@ static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, d
     store(x, p);
 }
 
-// x times i.
+// The elements of x times i.
 static double2 turned(double2 x)
 {
     return (double2) (x.y * -1, x.x);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
 // Through local memory.
-// A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
-// 2 x 2 of it. K advances by 4.
-// A work-item's columns lie 4 apart.
+// A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
+// A work-item has 2 x 2, vectors 4 apart.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_zgemm_tiled_multiply(int M, int N, int K, double alpha, double alpha_imag, double beta,
         double beta_imag, int conj_a, int conj_b,
@@ -65,12 +65,12 @@ void kiln_zgemm_tiled_multiply(int M, int N, int K, double alpha, double alpha_i
     double2 c0_0 = 0, c0_1 = 0;
     double2 c1_0 = 0, c1_1 = 0;
 
-    // While the tile at k0 is multiplied, the next one, at k1, is fetched into registers.
+    // While the tile at k0 is multiplied, the next one, at k1, is fetched.
     double2 a_next0, a_next1;
     double2 b_next0, b_next1;
     int k1 = 0;
     if (K > 0) {
-        // Fetch A: 4 x 8.
+        // A tile of each, 4 deep, transposed if need be.
         {
             const int e = item, k = e % 4, m = e / 4;
             const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
@@ -81,22 +81,19 @@ void kiln_zgemm_tiled_multiply(int M, int N, int K, double alpha, double alpha_i
             const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
             a_next1 = load(A + row_a * lda + at_k);
         }
-        // Fetch B: 4 x 8.
         {
             const int e = item, k = e % 4, n = e / 4;
             const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
-            b_next0 =
-                    load(B + col_b * ldb + at_k) * signs;
+            b_next0 = load(B + col_b * ldb + at_k) * signs;
         }
         {
             const int e = item + 16, k = e % 4, n = e / 4;
             const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
-            b_next1 =
-                    load(B + col_b * ldb + at_k) * signs;
+            b_next1 = load(B + col_b * ldb + at_k) * signs;
         }
     }
     for (int k0 = 0; k0 < K; k0 += 4) {
-        // What was fetched of A becomes a tile.
+        // What was fetched becomes tiles.
         {
             const int e = item, k = e % 4, m = e / 4;
             a_tile[k][m] = a_next0;
@@ -105,7 +102,6 @@ void kiln_zgemm_tiled_multiply(int M, int N, int K, double alpha, double alpha_i
             const int e = item + 16, k = e % 4, m = e / 4;
             a_tile[k][m] = a_next1;
         }
-        // What was fetched of B becomes a tile.
         {
             const int e = item, k = e % 4, n = e / 4;
             b_tile[k][n] = b_next0;
@@ -118,7 +114,7 @@ void kiln_zgemm_tiled_multiply(int M, int N, int K, double alpha, double alpha_i
 
         k1 += 4;
         if (k1 < K) {
-            // Fetch A: 4 x 8.
+            // A tile of each, 4 deep, transposed if need be.
             {
                 const int e = item, k = e % 4, m = e / 4;
                 const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
@@ -129,18 +125,15 @@ void kiln_zgemm_tiled_multiply(int M, int N, int K, double alpha, double alpha_i
                 const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
                 a_next1 = load(A + row_a * lda + at_k);
             }
-            // Fetch B: 4 x 8.
             {
                 const int e = item, k = e % 4, n = e / 4;
                 const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
-                b_next0 =
-                        load(B + col_b * ldb + at_k) * signs;
+                b_next0 = load(B + col_b * ldb + at_k) * signs;
             }
             {
                 const int e = item + 16, k = e % 4, n = e / 4;
                 const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
-                b_next1 =
-                        load(B + col_b * ldb + at_k) * signs;
+                b_next1 = load(B + col_b * ldb + at_k) * signs;
             }
         }
 

@@ -60,9 +60,9 @@ static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_ima
 // A is stored K x M.
 // B is stored K x N.
 // Through local memory.
-// A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
-// 2 x 2 of it. K advances by 4.
-// Work-groups along axis 2 share K; where there are several, another kernel adds up what they have.
+// A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
+// A work-item has 2 x 2.
+// Work-groups along axis 2 share K. Where there are several, another kernel adds up.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_cgemm_tiled_multiply(int M, int N, int K, float alpha, float alpha_imag, float beta,
         float beta_imag, int conj_a, int conj_b,
@@ -71,8 +71,10 @@ void kiln_cgemm_tiled_multiply(int M, int N, int K, float alpha, float alpha_ima
         __global float2 *restrict parts, long parts_at,
         __global float2 *restrict C, int c_offset, int ldc)
 {
-    __local float2 a_tile[4][10] __attribute__((aligned(16)));
-    __local float2 b_tile[4][10] __attribute__((aligned(16)));
+    __local float2 a_tile[4][10]
+            __attribute__((aligned(16)));
+    __local float2 b_tile[4][10]
+            __attribute__((aligned(16)));
     const int local_m = get_local_id(1), local_n = get_local_id(0);
     const int item = local_m * 4 + local_n;
     const int first_m = (int) get_group_id(1) * 8;
@@ -99,7 +101,7 @@ void kiln_cgemm_tiled_multiply(int M, int N, int K, float alpha, float alpha_ima
     float4 c1_0 = 0;
 
     for (int k0 = 0; k0 < K; k0 += 4) {
-        // Stage A: 4 x 8, transposed if need be.
+        // A tile of each, 4 deep, transposed if need be.
         {
             const int e = item, m = e % 8, k = e / 8;
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
@@ -110,18 +112,15 @@ void kiln_cgemm_tiled_multiply(int M, int N, int K, float alpha, float alpha_ima
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
             a_tile[k][m] = load(A + at_k * lda + row_a);
         }
-        // Stage B: 4 x 8, transposed if need be.
         {
             const int e = item, n = e % 8, k = e / 8;
             const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);
-            b_tile[k][n] =
-                    load(B + at_k * ldb + col_b) * signs;
+            b_tile[k][n] = load(B + at_k * ldb + col_b) * signs;
         }
         {
             const int e = item + 16, n = e % 8, k = e / 8;
             const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);
-            b_tile[k][n] =
-                    load(B + at_k * ldb + col_b) * signs;
+            b_tile[k][n] = load(B + at_k * ldb + col_b) * signs;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
 
@@ -146,14 +145,17 @@ void kiln_cgemm_tiled_multiply(int M, int N, int K, float alpha, float alpha_ima
     if (num_parts > 1) {
         // The tile, as it is, to what this part has of C; there is room for whole tiles.
         const int ld = (int) get_num_groups(0) * 8;
-        __global float2 *own = parts + parts_at + (long) own_part * get_num_groups(1) * 8 * ld;
+        __global float2 *own =
+                parts + parts_at + (long) own_part * get_num_groups(1) * 8 * ld;
         {
             __global float2 *out = own + row * ld + col;
-            vstore4(c0_0, 0, (__global float *) out);
+            vstore4(c0_0, 0,
+                    (__global float *) out);
         }
         {
             __global float2 *out = own + (row + 1) * ld + col;
-            vstore4(c1_0, 0, (__global float *) out);
+            vstore4(c1_0, 0,
+                    (__global float *) out);
         }
         return;
     }
@@ -194,7 +196,7 @@ void kiln_cgemm_tiled_add(int M, int N, float alpha, float alpha_imag, float bet
     const long size = (long) ((M + 7) / 8 * 8) * ld;
     __global const float2 *first = parts + parts_at + (long) row * ld + min(col, N - 1);
     float2 sum = 0;
-    // 2 work-items take every 2-th part each, and one of them adds up what they have.
+    // 2 work-items take every 2-th part each, and one of them adds up.
     __local float2 sums[2][32];
     const int way = get_local_id(1), adder = get_local_id(0);
     #pragma unroll 4

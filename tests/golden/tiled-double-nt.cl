@@ -39,16 +39,18 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
 // A is stored M x K.
 // B is stored N x K.
 // Through local memory.
-// A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
-// 2 x 2 of it. K advances by 4.
+// A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
+// A work-item has 2 x 2.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_dgemm_tiled_multiply(int M, int N, int K, double alpha, double beta,
         __global const double *restrict A, int a_offset, int lda,
         __global const double *restrict B, int b_offset, int ldb,
         __global double *restrict C, int c_offset, int ldc)
 {
-    __local double a_tile[4][8] __attribute__((aligned(16)));
-    __local double b_tile[4][8] __attribute__((aligned(16)));
+    __local double a_tile[4][8]
+            __attribute__((aligned(16)));
+    __local double b_tile[4][8]
+            __attribute__((aligned(16)));
     const int local_m = get_local_id(1), local_n = get_local_id(0);
     const int item = local_m * 4 + local_n;
     const int first_m = (int) get_group_id(1) * 8;
@@ -63,7 +65,7 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K, double alpha, double beta,
     double2 c1_0 = 0;
 
     for (int k0 = 0; k0 < K; k0 += 4) {
-        // Stage A: 4 x 8, transposed if need be.
+        // A tile of each, 4 deep, transposed if need be.
         {
             const int e = item, k = e % 4, m = e / 4;
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
@@ -74,7 +76,6 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K, double alpha, double beta,
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
             a_tile[k][m] = load(A + row_a * lda + at_k);
         }
-        // Stage B: 4 x 8, transposed if need be.
         {
             const int e = item, k = e % 4, n = e / 4;
             const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);

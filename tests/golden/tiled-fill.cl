@@ -39,9 +39,9 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
 // A is stored K x M.
 // B is stored K x N.
 // Through local memory.
-// A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
-// 2 x 2 of it. K advances by 4.
-// Work-groups along axis 2 share K; where there are several, another kernel adds up what they have.
+// A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
+// A work-item has 2 x 2.
+// Work-groups along axis 2 share K. Where there are several, another kernel adds up.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_dgemm_tiled_multiply(int M, int N, int K, double alpha, double beta,
         __global const double *restrict A, int a_offset, int lda,
@@ -49,7 +49,8 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K, double alpha, double beta,
         __global double *restrict parts, long parts_at,
         __global double *restrict C, int c_offset, int ldc)
 {
-    __local double a_tile[4][8] __attribute__((aligned(16)));
+    __local double a_tile[4][8]
+            __attribute__((aligned(16)));
     const int local_m = get_local_id(1), local_n = get_local_id(0);
     const int item = local_m * 4 + local_n;
     const int first_m = (int) get_group_id(1) * 8;
@@ -75,7 +76,7 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K, double alpha, double beta,
     double2 c1_0 = 0;
 
     for (int k0 = 0; k0 < K; k0 += 4) {
-        // Stage A: 4 x 8, transposed if need be.
+        // A tile of each, 4 deep, transposed if need be.
         {
             const int e = item, m = e % 8, k = e / 8;
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
@@ -106,14 +107,17 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K, double alpha, double beta,
     if (num_parts > 1) {
         // The tile, as it is, to what this part has of C; there is room for whole tiles.
         const int ld = (int) get_num_groups(0) * 8;
-        __global double *own = parts + parts_at + (long) own_part * get_num_groups(1) * 8 * ld;
+        __global double *own =
+                parts + parts_at + (long) own_part * get_num_groups(1) * 8 * ld;
         {
             __global double *out = own + row * ld + col;
-            vstore2(c0_0, 0, out);
+            vstore2(c0_0, 0,
+                    out);
         }
         {
             __global double *out = own + (row + 1) * ld + col;
-            vstore2(c1_0, 0, out);
+            vstore2(c1_0, 0,
+                    out);
         }
         return;
     }
@@ -153,7 +157,7 @@ void kiln_dgemm_tiled_add(int M, int N, double alpha, double beta, int num_parts
     const long size = (long) ((M + 7) / 8 * 8) * ld;
     __global const double *first = parts + parts_at + (long) row * ld + min(col, N - 1);
     double sum = 0;
-    // 2 work-items take every 2-th part each, and one of them adds up what they have.
+    // 2 work-items take every 2-th part each, and one of them adds up.
     __local double sums[2][32];
     const int way = get_local_id(1), adder = get_local_id(0);
     #pragma unroll 4

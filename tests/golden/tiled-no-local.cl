@@ -15,12 +15,13 @@ static void put(float x, float alpha, float beta, __global float *p)
 {
     store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
 // Through local memory.
-// A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
-// 2 x 2 of it. K advances by 4.
+// A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
+// A work-item has 2 x 2.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         __global const float *restrict A, int a_offset, int lda,

@@ -38,16 +38,18 @@ static void put_vector(float2 x, float alpha, float beta, __global float *p)
 // A is stored K x M.
 // B is stored K x N.
 // Through local memory.
-// A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
-// 2 x 2 of it. K advances by 4.
+// A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
+// A work-item has 2 x 2.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         __global const float *restrict A, int a_offset, int lda,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)
 {
-    __local float a_tile[4][8] __attribute__((aligned(8)));
-    __local float b_tile[4][8] __attribute__((aligned(8)));
+    __local float a_tile[4][8]
+            __attribute__((aligned(8)));
+    __local float b_tile[4][8]
+            __attribute__((aligned(8)));
     const int local_m = get_local_id(1), local_n = get_local_id(0);
     const int item = local_m * 4 + local_n;
     const int first_m = (int) get_group_id(1) * 8;
@@ -62,7 +64,7 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
     float2 c1_0 = 0;
 
     for (int k0 = 0; k0 < K; k0 += 4) {
-        // Stage A: 4 x 8, transposed if need be.
+        // A tile of each, 4 deep, transposed if need be.
         {
             const int e = item, m = e % 8, k = e / 8;
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
@@ -73,7 +75,6 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
             a_tile[k][m] = load(A + at_k * lda + row_a);
         }
-        // Stage B: 4 x 8, transposed if need be.
         {
             const int e = item, n = e % 8, k = e / 8;
             const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);

@@ -38,8 +38,8 @@ static void put_vector(float2 x, float alpha, float beta, __global float *p)
 // A is stored M x K.
 // B is stored K x N.
 // Through local memory.
-// A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
-// 2 x 2 of it. K advances by 4.
+// A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
+// A work-item has 2 x 2.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_sgemm_tiled_multiply(long M, long N, long K, float alpha, float beta,
         __global const float *restrict A, long a_offset, long lda,
@@ -62,7 +62,7 @@ void kiln_sgemm_tiled_multiply(long M, long N, long K, float alpha, float beta,
     float2 c1_0 = 0;
 
     for (long k0 = 0; k0 < K; k0 += 4) {
-        // Stage A: 4 x 8, transposed if need be.
+        // A tile of each, 4 deep, transposed if need be.
         {
             const int e = item, k = e % 4, m = e / 4;
             const long row_a = first_m + m, at_k = k0 + k;
@@ -73,7 +73,6 @@ void kiln_sgemm_tiled_multiply(long M, long N, long K, float alpha, float beta,
             const long row_a = first_m + m, at_k = k0 + k;
             a_tile[k][m] = load(A + row_a * lda + at_k);
         }
-        // Stage B: 4 x 8, transposed if need be.
         {
             const int e = item, n = e % 8, k = e / 8;
             const long at_k = k0 + k, col_b = first_n + n;

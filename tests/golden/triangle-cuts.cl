@@ -382,10 +382,10 @@ static struct look look_of_all(struct look look, __local uint *scratch)
     return all;
 }
 
-// A work-item looks at every 64th eight elements of one of eight lines, from `first` on, for k from
-// `begin` to `end`.
-static struct look look_along(long first, __global const float *X, long ldx, long lines,
-        long begin, long end)
+// A work-item looks at every 64th eight elements of one of eight lines, from
+// `first` on, for k from `begin` to `end`.
+static struct look look_along(long first,
+        __global const float *X, long ldx, long lines, long begin, long end)
 {
     const long line = first + get_local_id(0) % 8;
     long k = begin + get_local_id(0) / 8 * 8;
@@ -408,8 +408,9 @@ static struct look look_along(long first, __global const float *X, long ldx, lon
 }
 
 // Cuts what was looked at; behind the end of K, up to `padded_end`, pieces are 0.
-static void cut_along(long first, int e, __global const float *X, long ldx, long lines,
-        long begin, long end, long padded_end, long padded, __global uchar *work)
+static void cut_along(long first, int e,
+        __global const float *X, long ldx, long lines, long begin, long end, long padded_end,
+        long padded, __global uchar *work)
 {
     const long line = first + get_local_id(0) % 8;
     long k = begin + get_local_id(0) / 8 * 8;
@@ -422,12 +423,13 @@ static void cut_along(long first, int e, __global const float *X, long ldx, long
     }
     for (; k < padded_end; k += 512) {
         float x[8];
-        load_some(x, X + line * ldx + k, 1, line < lines ? end - k : 0);
+        load_some(x, X + line * ldx + k, 1,
+                line < lines ? end - k : 0);
         put_pieces(x, e, pieces_at(work, padded, line, k));
     }
 }
 
-// Cuts op(A) and op(B) into halves.
+// Cuts into halves op(A) and op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemmt_cuts_cut(long a_lines, long a_depth,
         __global const float *restrict A, long a_offset, long lda,
@@ -440,14 +442,15 @@ void kiln_xgemmt_cuts_cut(long a_lines, long a_depth,
     const long b_padded = (b_lines + 63) / 64 * 64;
     for (long task = get_group_id(0); task < (a_padded + b_padded) / 8;
          task += get_num_groups(0)) {
-        const long of_both = task * 8, depth = a_depth;
+        const long of_both = task * 8,
+                depth = a_depth;
         if (of_both < a_padded) {
             const long first = of_both, lines = a_lines, ldx = lda, padded = a_padded;
             __global const float *X = A + a_offset;
             __global uchar *work = a_work + a_at * 4;
             const long begin = 0, end = depth, next = (depth + 31) / 32 * 32;
-            const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end),
-                    scratch);
+            const struct look look = look_of_all(
+                    look_along(first, X, ldx, lines, begin, end), scratch);
             const int e = exponent_of(look.most, look.ranks, look.num, depth);
             if (get_local_id(0) < 8)
                 ((__global int *) work)[first + get_local_id(0)] = e;
@@ -457,8 +460,8 @@ void kiln_xgemmt_cuts_cut(long a_lines, long a_depth,
             __global const float *X = B + b_offset;
             __global uchar *work = b_work + b_at * 4;
             const long begin = 0, end = depth, next = (depth + 31) / 32 * 32;
-            const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end),
-                    scratch);
+            const struct look look = look_of_all(
+                    look_along(first, X, ldx, lines, begin, end), scratch);
             const int e = exponent_of(look.most, look.ranks, look.num, depth);
             if (get_local_id(0) < 8)
                 ((__global int *) work)[first + get_local_id(0)] = e;
@@ -466,7 +469,7 @@ void kiln_xgemmt_cuts_cut(long a_lines, long a_depth,
         }
     }
 }
-// Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
+// Cuts into halves op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemmt_cuts_cuta(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
@@ -478,14 +481,15 @@ void kiln_xgemmt_cuts_cuta(long lines, long depth,
     work += at * 4;
     for (long first = get_group_id(0) * 8; first < padded; first += get_num_groups(0) * 8) {
         const long begin = 0, end = depth, next = (depth + 31) / 32 * 32;
-        const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end), scratch);
+        const struct look look = look_of_all(
+                look_along(first, X, ldx, lines, begin, end), scratch);
         const int e = exponent_of(look.most, look.ranks, look.num, depth);
         if (get_local_id(0) < 8)
             ((__global int *) work)[first + get_local_id(0)] = e;
         cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
     }
 }
-// Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
+// Cuts into halves op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemmt_cuts_cutb(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
@@ -497,7 +501,8 @@ void kiln_xgemmt_cuts_cutb(long lines, long depth,
     work += at * 4;
     for (long first = get_group_id(0) * 8; first < padded; first += get_num_groups(0) * 8) {
         const long begin = 0, end = depth, next = (depth + 31) / 32 * 32;
-        const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end), scratch);
+        const struct look look = look_of_all(
+                look_along(first, X, ldx, lines, begin, end), scratch);
         const int e = exponent_of(look.most, look.ranks, look.num, depth);
         if (get_local_id(0) < 8)
             ((__global int *) work)[first + get_local_id(0)] = e;

@@ -89,11 +89,9 @@ static long2 stored_blocks(long chunk, long blocks, long vector, long end, int t
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
-//
-// Where C is a triangle, blocks of which nothing is stored are left out.
-//
-// A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies
-// it with blocks of 2 rows of A, as they lie; a block of C is held in registers.
+// A work-group is one work-item. It packs slices of panels of B into local memory, and multiplies
+// them with blocks of 2 rows of A, as they lie. A block of C is
+// held in registers. Blocks of which nothing is stored are left out.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,
         float beta_imag, int conj_a, int conj_b,
@@ -102,15 +100,16 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha
         __global float2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
+    // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of
+    // equal size, but for 2 columns or the last slice.
     __local float panel[512] __attribute__((aligned(16)));
     // What the slices of K add up to so far, block after block.
     __local float sums[64] __attribute__((aligned(16)));
 
-    // Panels are up to 2 vectors of columns wide, slices up to 64 of K deep. All are
-    // of equal size, but for one vector or the last slice.
     const long blocks = (M + 1) / 2;
     const long vectors = (N + 1) / 2, panels = (vectors + 1) / 2;
-    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, (long) 1),
+            slice = (K + slices - 1) / slices;
 
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
     // takes as many blocks, to one, of this order.
@@ -148,8 +147,8 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha
         long k0 = 0;
         do {
             const long depth = min(slice, K - k0);
-            // Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the
-            // end repeat the last one; what is computed from them is not stored.
+            // Packs B from (k0, col) on, `depth` of K and `width` vectors.
+            // Columns past the end repeat the last one; what is computed from them is not stored.
             {
                 const float4 signs = (float4) (1, sign, 1, sign);
                 const long whole = min(width, (N - col) / 2);
@@ -164,14 +163,15 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha
             }
             for (long block = first; block < last; block++) {
                 const long row = (chunk + block) * 2;
-                __local float *sum = sums + (slices > 1 ? block * 16 : 0);
+                __local float *sum = sums
+                        + (slices > 1 ? block * 16 : 0);
                 __local const float *b = panel;
                 __global const float2 *restrict a = A + k0;
                 const long r0 = min(row, M - 1) * lda;
                 const long r1 = min(row + 1, M - 1) * lda;
                 if (width == 1) {
-                    // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
-                    // vectors lie as in a block of 2.
+                    // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`,
+                    // where vectors lie as in a block of 2.
                     float4 c0_0 = 0;
                     float4 c1_0 = 0;
                     if (k0 > 0) {
@@ -198,8 +198,8 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha
                     keep(c1_0, 2, sum);
                 }
                 if (width == 2) {
-                    // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
-                    // vectors lie as in a block of 2.
+                    // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`,
+                    // where vectors lie as in a block of 2.
                     float4 c0_0 = 0, c0_1 = 0;
                     float4 c1_0 = 0, c1_1 = 0;
                     if (k0 > 0) {

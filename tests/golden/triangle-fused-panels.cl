@@ -71,11 +71,9 @@ static long2 stored_blocks(long chunk, long blocks, long vector, long end, int t
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
-//
-// Where C is a triangle, blocks of which nothing is stored are left out.
-//
-// A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies
-// it with blocks of 2 rows of A, as they lie; a block of C is held in registers.
+// A work-group is one work-item. It packs slices of panels of B into local memory, and multiplies
+// them with blocks of 2 rows of A, as they lie. A block of C is
+// held in registers. Blocks of which nothing is stored are left out.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
         __global const float *restrict A, long a_offset, long lda,
@@ -83,16 +81,17 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc, int triangle)
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
+    // Panels are up to 8 columns wide, slices up to 64 of K deep. All are of
+    // equal size, but for 4 columns or the last slice.
     // Panels that are packed together lie one after the other, and so do their sums.
     __local float packed[1024] __attribute__((aligned(16)));
     // What the slices of K add up to so far, block after block.
     __local float sums[128] __attribute__((aligned(16)));
 
-    // Panels are up to 2 vectors of columns wide, slices up to 64 of K deep. All are
-    // of equal size, but for one vector or the last slice.
     const long blocks = (M + 1) / 2;
     const long vectors = (N + 3) / 4, panels = (vectors + 1) / 2;
-    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, (long) 1),
+            slice = (K + slices - 1) / slices;
 
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
     // takes as many blocks, to one, of this order.
@@ -128,9 +127,11 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
         before = 0;
         // Panels of the same blocks, all of which are the work-group's, are packed together.
         long together = 1;
-        while (together < 2 && this_panel + 1 < panels && last - first == some && left >= some) {
+        while (together < 2 && this_panel + 1 < panels && last - first == some
+                && left >= some) {
             const long next = vectors * (this_panel + 2) / panels;
-            const long2 as_well = stored_blocks(chunk, blocks, vector[together], next, triangle);
+            const long2 as_well =
+                    stored_blocks(chunk, blocks, vector[together], next, triangle);
             if (as_well.x != first || as_well.y != last)
                 break;
             vector[++together] = next;
@@ -140,9 +141,8 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
         long k0 = 0;
         do {
             const long depth = min(slice, K - k0);
-            // Packs B from row k0 on: `depth` of K of the panels that are packed together, row by
-            // row. Columns past the end repeat the last one; what is computed from them is not
-            // stored.
+            // Packs B from row k0 on, `depth` of K.
+            // Columns past the end repeat the last one; what is computed from them is not stored.
             {
                 const long whole = N / 4;
                 __global const float *in = B + k0 * ldb;
@@ -161,7 +161,8 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
                 __local const float *panel = packed + p * 512;
                 for (long block = first; block < last; block++) {
                     const long row = (chunk + block) * 2;
-                    __local float *sum = sums + p * 64 + (slices > 1 ? block * 16 : 0);
+                    __local float *sum = sums + p * 64
+                            + (slices > 1 ? block * 16 : 0);
                     __local const float *b = panel;
                     // The rows of B that are packed next: those below or, after the last slice,
                     // beside these.
@@ -172,8 +173,8 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
                     const long r0 = min(row, M - 1) * lda;
                     const long r1 = min(row + 1, M - 1) * lda;
                     if (width == 1) {
-                        // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
-                        // vectors lie as in a block of 2.
+                        // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`,
+                        // where vectors lie as in a block of 2.
                         float4 c0_0 = 0;
                         float4 c1_0 = 0;
                         if (k0 > 0) {
@@ -198,8 +199,8 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
                         keep(c1_0, 2, sum);
                     }
                     if (width == 2) {
-                        // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
-                        // vectors lie as in a block of 2.
+                        // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`,
+                        // where vectors lie as in a block of 2.
                         float4 c0_0 = 0, c0_1 = 0;
                         float4 c1_0 = 0, c1_1 = 0;
                         if (k0 > 0) {

@@ -59,7 +59,7 @@ static float4 turned(float4 x)
 // p * 2 + 1 side by side, conjugated if asked for. Lines past the end repeat the
 // last one; what is computed from them is not stored. One work-item packs 256 values of k of
 // one panel.
-// The source holds one line after the other: lines x K.
+// The source is lines x K: line after line.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_cgemmt_packed_packa(long lines, long K,
         __global const float2 *restrict X, long x_offset, long ldx,
@@ -81,7 +81,7 @@ void kiln_cgemmt_packed_packa(long lines, long K,
 // p * 2 + 1 side by side, conjugated if asked for. Lines past the end repeat the
 // last one; what is computed from them is not stored. One work-item packs 256 values of k of
 // one panel.
-// The source holds one line after the other: lines x K.
+// The source is lines x K: line after line.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_cgemmt_packed_packb(long lines, long K,
         __global const float2 *restrict X, long x_offset, long ldx,
@@ -101,9 +101,9 @@ void kiln_cgemmt_packed_packb(long lines, long K,
 }
 // C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.
 //
-// Packed A is panel after panel, each K x 2: for every k, the panel's 2 rows side by side.
-// Packed B is panel after panel, each K x 2. A work-group is one work-item; it computes up to
-// 2 x 2 blocks of 2 x 2, each block held in registers.
+// What is packed lies panel after panel: for every k, a panel's 2 rows or 2 columns.
+// A work-group is one work-item; it computes up to 2 x 2 blocks of 2 x 2, each
+// held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_cgemmt_packed_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,
         float beta_imag,

@@ -48,19 +48,19 @@ static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, d
     store(x, p);
 }
 
-// x times i.
+// The elements of x times i.
 static double2 turned(double2 x)
 {
     return (double2) (x.y * -1, x.x);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored N x K.
 // Through local memory.
-// A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
-// 2 x 2 of it. K advances by 4.
-// A work-item's columns lie 4 apart.
-// Work-groups along axis 2 share K; where there are several, another kernel adds up what they have.
+// A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
+// A work-item has 2 x 2, vectors 4 apart.
+// Work-groups along axis 2 share K. Where there are several, another kernel adds up.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_zgemmt_tiled_multiply(int M, int N, int K, double alpha, double alpha_imag, double beta,
         double beta_imag, int conj_a, int conj_b,
@@ -101,7 +101,7 @@ void kiln_zgemmt_tiled_multiply(int M, int N, int K, double alpha, double alpha_
     double2 c1_0 = 0, c1_1 = 0;
 
     for (int k0 = 0; k0 < K; k0 += 4) {
-        // Stage A: 4 x 8, transposed if need be.
+        // A tile of each, 4 deep, transposed if need be.
         {
             const int e = item, m = e % 8, k = e / 8;
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
@@ -112,18 +112,15 @@ void kiln_zgemmt_tiled_multiply(int M, int N, int K, double alpha, double alpha_
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
             a_tile[k][m] = load(A + at_k * lda + row_a);
         }
-        // Stage B: 4 x 8, transposed if need be.
         {
             const int e = item, k = e % 4, n = e / 4;
             const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);
-            b_tile[k][n] =
-                    load(B + col_b * ldb + at_k) * signs;
+            b_tile[k][n] = load(B + col_b * ldb + at_k) * signs;
         }
         {
             const int e = item + 16, k = e % 4, n = e / 4;
             const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);
-            b_tile[k][n] =
-                    load(B + col_b * ldb + at_k) * signs;
+            b_tile[k][n] = load(B + col_b * ldb + at_k) * signs;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
 
@@ -149,7 +146,8 @@ void kiln_zgemmt_tiled_multiply(int M, int N, int K, double alpha, double alpha_
     if (num_parts > 1) {
         // The tile, as it is, to what this part has of C; there is room for whole tiles.
         const int ld = (int) get_num_groups(0) * 8;
-        __global double2 *own = parts + parts_at + (long) own_part * get_num_groups(1) * 8 * ld;
+        __global double2 *own =
+                parts + parts_at + (long) own_part * get_num_groups(1) * 8 * ld;
         {
             __global double2 *out = own + row * ld + col;
             out[0] = c0_0;
@@ -205,7 +203,7 @@ void kiln_zgemmt_tiled_add(int M, int N, double alpha, double alpha_imag, double
     const long size = (long) ((M + 7) / 8 * 8) * ld;
     __global const double2 *first = parts + parts_at + (long) row * ld + min(col, N - 1);
     double2 sum = 0;
-    // 2 work-items take every 2-th part each, and one of them adds up what they have.
+    // 2 work-items take every 2-th part each, and one of them adds up.
     __local double2 sums[2][32];
     const int way = get_local_id(1), adder = get_local_id(0);
     #pragma unroll 4

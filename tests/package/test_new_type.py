@@ -56,18 +56,18 @@ ADDED = {
     @else
     """),
         ("    $if(HALF;vstore_half(x, 0, p);*p = x);\n", "    @end\n"),
-        ("static ${RV} load_vector(__global const ${T} *p)\n    {\n",
-         """        @if BRAIN
-            return as_${RV}(convert_uint${VEC}(vload${VEC}(0, p)) << 16);
-        @else
+        ("static ${RV} load_vector(__global const ${T} *p)\n{\n",
+         """    @if BRAIN
+        return as_${RV}(convert_uint${VEC}(vload${VEC}(0, p)) << 16);
+    @else
     """),
-        ("    return vload$if(HALF;_half)${VEC}(0, p);\n", "        @end\n"),
-        ("static void store_vector(${RV} x, __global ${T} *p)\n    {\n",
-         """        @if BRAIN
-            $list(i in 0..VEC; ;store(x.s${i}, p + ${i});)
-        @else
+        ("    return vload$if(HALF;_half)${VEC}(0, p);\n", "    @end\n"),
+        ("static void store_vector(${RV} x, __global ${T} *p)\n{\n",
+         """    @if BRAIN
+        $list(i in 0..VEC; ;store(x.s${i}, p + ${i});)
+    @else
     """),
-        ("    vstore$if(HALF;_half)${VEC}(x, 0, p);\n", "        @end\n")],
+        ("    vstore$if(HALF;_half)${VEC}(x, 0, p);\n", "    @end\n")],
     "generator/kernels/direct/direct.c": [(".serves = \"", "BRAIN || ")],
     "tuned/generic/winners.tsv": [],   # below
 }
