@@ -345,7 +345,7 @@ static void move_left(struct tokens *tokens, uint32_t from, uint32_t to, int by)
     for (uint32_t i = from; i <= to; i++) {
         struct token *token = &tokens->of[i];
         const int indent = indent_of(token);
-        if (indent > 0 && token->kind != TOKEN_DIRECTIVE)
+        if (indent > 0)
             token->space_len -= (uint32_t) (indent < by ? indent : by);
     }
 }

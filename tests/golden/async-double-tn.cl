@@ -59,7 +59,7 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 16 && cols >= 64) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 16; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8)
@@ -68,7 +68,7 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 16; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8)
@@ -89,7 +89,7 @@ static void copy_b(uint to, __global const double *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 16 && cols >= 64) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 16; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8)
@@ -98,7 +98,7 @@ static void copy_b(uint to, __global const double *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 16; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8)

@@ -64,7 +64,7 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 64 && cols >= 64) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8)
@@ -73,7 +73,7 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8)
@@ -94,7 +94,7 @@ static void copy_b(uint to, __global const half *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 64 && cols >= 64) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8)
@@ -103,7 +103,7 @@ static void copy_b(uint to, __global const half *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8)

@@ -58,7 +58,7 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 64 && cols >= 64) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8)
@@ -67,7 +67,7 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8)
@@ -88,7 +88,7 @@ static void copy_b(uint to, __global const half *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 64 && cols >= 64) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8)
@@ -97,7 +97,7 @@ static void copy_b(uint to, __global const half *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8)
@@ -297,11 +297,11 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
         barrier(CLK_LOCAL_MEM_FENCE);
         if (slice > 0)
             return;
-            #pragma unroll
+        #pragma unroll
         for (int i = 0; i < 2; i++)
-                #pragma unroll
+            #pragma unroll
             for (int j = 0; j < 4; j++)
-                    #pragma unroll
+                #pragma unroll
                 for (int e = 0; e < 4; e++)
                     c[i][j][e] += sums[((i * 4 + j) * 4 + e) * 128];
         // Rows and columns of a block are in the order in which they were read.

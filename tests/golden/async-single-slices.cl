@@ -57,7 +57,7 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 32 && cols >= 32) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 32; n += 8) {
             const uint line = first + n;
             const uint where = x / 32 * 4096 + line * 128
@@ -67,7 +67,7 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 32; n += 8) {
             const uint line = first + n;
             const uint where = x / 32 * 4096 + line * 128

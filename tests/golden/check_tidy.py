@@ -2,7 +2,8 @@
 """check_tidy.py FOLDER: what must not be left in a rendered kernel (generator/core/tidy.h).
 
 No line of the FOLDER's kernels is longer than 100 characters; no loop between numbers has one turn
-or none; nothing is added that is 0, multiplied by 1, divided by 1 or taken modulo 1.
+or none; nothing is added that is 0, multiplied by 1, divided by 1 or taken modulo 1; what a loop is
+told by a pragma is indented like the loop.
 """
 import pathlib
 import re
@@ -38,6 +39,17 @@ def faults_of(line):
         yield f'changes nothing: {match.group().strip()}'
 
 
+def indent_of(line):
+    return len(line) - len(line.lstrip())
+
+
+def faults_of_pragmas(lines):
+    """Yields the number of a line from 1 and its fault."""
+    for number, (line, after) in enumerate(zip(lines, lines[1:]), 1):
+        if line.lstrip().startswith('#pragma unroll') and indent_of(line) != indent_of(after):
+            yield number, 'a pragma that is not indented like what it is for'
+
+
 def self_test():
     """The check must be able to fail."""
     bad = ['x' * 101, 'for (int i = 0; i < 1; i++)', 'for (uint i = 3; i < 3; i++) {',
@@ -51,6 +63,8 @@ def self_test():
         assert list(faults_of(line)), line
     for line in good:
         assert not list(faults_of(line)), line
+    assert list(faults_of_pragmas(['  #pragma unroll', 'for (;;)']))
+    assert not list(faults_of_pragmas(['  #pragma unroll 4', '  for (;;)', 'x']))
 
 
 def main(arguments):
@@ -61,10 +75,12 @@ def main(arguments):
     num = num_files = 0
     for path in sorted(pathlib.Path(arguments[0]).glob('*.cl')):
         num_files += 1
-        for number, line in enumerate(path.read_text(encoding='utf-8').splitlines(), 1):
-            for fault in faults_of(line):
-                print(f'{path.name}:{number}: {fault}', file=sys.stderr)
-                num += 1
+        lines = path.read_text(encoding='utf-8').splitlines()
+        faults = [(number, fault) for number, line in enumerate(lines, 1)
+                  for fault in faults_of(line)]
+        for number, fault in faults + list(faults_of_pragmas(lines)):
+            print(f'{path.name}:{number}: {fault}', file=sys.stderr)
+            num += 1
     print(f'{num_files} kernels, {num} faults')
     return 1 if num or not num_files else 0
 

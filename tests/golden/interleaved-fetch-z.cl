@@ -67,7 +67,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 8 && cols >= 32) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 8; n += 1) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -76,7 +76,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 8; n += 1) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -96,7 +96,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 32 && cols >= 8) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 32; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -105,7 +105,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 32; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -296,7 +296,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
             __local const uchar *a_tile = a_tiles + stage * 4096;
             __local const uchar *b_tile = b_tiles + stage * 4096;
             const int next = 0;
-                #pragma unroll
+            #pragma unroll
             for (int e = 0; e < 4; e++)
                 a1[0][e] = *(__local const double2 *) (a_tile + e % 2 * 1024
                         + (a_first ^ e / 2 * 144));
@@ -333,7 +333,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                     __local const uchar *a_tile = a_tiles + stage * 4096;
                     __local const uchar *b_tile = b_tiles + stage * 4096;
                     const int next = 0;
-                        #pragma unroll
+                    #pragma unroll
                     for (int e = 0; e < 4; e++)
                         a1[0][e] = *(__local const double2 *) (a_tile + e % 2 * 1024
                                 + (a_first ^ e / 2 * 144));

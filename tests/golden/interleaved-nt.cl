@@ -40,7 +40,7 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 64 && cols >= 16) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8)
@@ -50,7 +50,7 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8)
@@ -71,7 +71,7 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 32 && cols >= 16) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 32; n += 8) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8)
@@ -81,7 +81,7 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 32; n += 8) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8)

@@ -48,7 +48,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 8 && cols >= 64) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 8; n += 2) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -57,7 +57,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 8; n += 2) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -77,7 +77,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 8 && cols >= 32) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -86,7 +86,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);

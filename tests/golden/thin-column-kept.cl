@@ -93,13 +93,13 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
         for (; k < end; k += 2) {
             __global const half *x = X + k * ldx;
             float a[1][2];
-                    #pragma unroll
+                #pragma unroll
                 for (int v = 0; v < 2; v++)
                     a[0][v] = load(x + column[v]);
-                #pragma unroll
+            #pragma unroll
             for (int j = 0; j < 4; j++) {
                 const float b = kept[(k - chunk) * 4 + j];
-                    #pragma unroll
+                #pragma unroll
                 for (int v = 0; v < 2; v++)
                     c[j][v] += a[0][v] * b;
             }

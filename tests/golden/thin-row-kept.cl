@@ -88,13 +88,13 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
             // What is left of K is less than a vector, and one work-item's.
             for (; k < end; k++) {
                 float a[1][2];
-                    #pragma unroll
+                #pragma unroll
                 for (int r = 0; r < 2; r++)
                     a[0][r] = load(x[r] + k);
-                    #pragma unroll
+                #pragma unroll
                 for (int j = 0; j < 2; j++) {
                     const float b = kept[j * 66 + (k - chunk)];
-                        #pragma unroll
+                    #pragma unroll
                     for (int r = 0; r < 2; r++)
                         c[j][r] += a[0][r] * b;
                 }
@@ -119,13 +119,13 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
             }
             for (; k < end; k += 4) {
                 float a[1][2];
-                    #pragma unroll
+                #pragma unroll
                 for (int r = 0; r < 2; r++)
                     a[0][r] = load(x[r] + k);
-                    #pragma unroll
+                #pragma unroll
                 for (int j = 0; j < 2; j++) {
                     const float b = kept[j * 66 + (k - chunk)];
-                        #pragma unroll
+                    #pragma unroll
                     for (int r = 0; r < 2; r++)
                         c[j][r] += a[0][r] * b;
                 }

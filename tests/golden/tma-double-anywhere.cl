@@ -216,9 +216,9 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
         const uint warp_m = warp % 8 * 16,
                 warp_n = warp / 8 * 64;
         double c[1][8][4];
-            #pragma unroll
+        #pragma unroll
         for (int j = 0; j < 8; j++)
-                #pragma unroll
+            #pragma unroll
             for (int e = 0; e < 4; e++)
                 c[0][j][e] = 0;
         // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,
@@ -257,7 +257,7 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
                     bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);
                     bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));
                 }
-                    #pragma unroll
+                #pragma unroll
                 for (int j = 0; j < 8; j++)
                     multiply_blocks(c[0][j], as0[0], bs0[j]);
             }
@@ -267,13 +267,13 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
             }
         }
         // Rows and columns of a block are in the order in which they were read.
-            #pragma unroll
+        #pragma unroll
         for (int h = 0; h < 2; h++) {
             const long row = first_m + warp_m + h * 8 + lane_r;
             if (row >= M)
                 break;
             __global double *out = C + row * ldc;
-                #pragma unroll
+            #pragma unroll
             for (int j = 0; j < 8; j++) {
                 const long col = first_n + warp_n + j * 8
                         + lane_k % 2 * 4 + lane_k / 2 * 2;

@@ -407,9 +407,9 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
         const uint warp_m = 0,
                 warp_n = warp * 16;
         float c[1][2][4];
-            #pragma unroll
+        #pragma unroll
         for (int j = 0; j < 2; j++)
-                #pragma unroll
+            #pragma unroll
             for (int e = 0; e < 4; e++)
                 c[0][j][e] = 0;
         uint as0[1][4], bs0[1][4];
@@ -434,7 +434,7 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                     const uint line = warp_n + lane / 16 * 8 + lane % 8, x = s * 2 + lane / 8 % 2;
                     load_blocks(bs0[0], b_tile + swizzled(line, x, 8));
                 }
-                    #pragma unroll
+                #pragma unroll
                 for (int j = 0; j < 2; j++)
                     multiply_blocks(c[0][j], as0[0], bs0[j / 2] + j % 2 * 2);
             }
@@ -444,13 +444,13 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             }
         }
         // Rows and columns of a block are in the order in which they were read.
-            #pragma unroll
+        #pragma unroll
         for (int h = 0; h < 2; h++) {
             const long row = first_m + warp_m + h * 8 + lane_r;
             if (row >= M)
                 break;
             __global half *out = C + row * ldc;
-                #pragma unroll
+            #pragma unroll
             for (int j = 0; j < 2; j++) {
                 const long col = first_n + warp_n + j * 8
                         + lane_k * 2;

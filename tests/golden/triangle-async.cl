@@ -72,7 +72,7 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 64 && cols >= 16) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8)
@@ -81,7 +81,7 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8)
@@ -102,7 +102,7 @@ static void copy_b(uint to, __global const double *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 64 && cols >= 16) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8)
@@ -111,7 +111,7 @@ static void copy_b(uint to, __global const double *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8)

@@ -89,7 +89,7 @@ static void restore(__local uchar *eight, uint lines, int e, uint lane)
     uint x[8];
     vstore4(high[0], 0, x);
     vstore4(low[0], 1, x);
-        #pragma unroll
+    #pragma unroll
     for (int u = 0; u < 8; u++) {
         const uint k = lane / 8 * 8 + u;
         const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;

@@ -65,7 +65,7 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 64 && cols >= 16) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8)
@@ -74,7 +74,7 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8)
@@ -95,7 +95,7 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 64 && cols >= 16) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8)
@@ -104,7 +104,7 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8)

@@ -61,7 +61,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 64 && cols >= 8) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -70,7 +70,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -90,7 +90,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 128 && cols >= 8) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 128; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -99,7 +99,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 128; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);

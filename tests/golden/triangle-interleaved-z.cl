@@ -42,7 +42,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 32 && cols >= 8) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 32; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -51,7 +51,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 32; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -71,7 +71,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
     from += first * ld + col;
     if (lines >= 8 && cols >= 32) {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -80,7 +80,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
         }
     } else {
         const uint x = col;
-            #pragma unroll
+        #pragma unroll
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
@@ -276,7 +276,7 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
             const uint b_first = warp_n * 128 + lane_n * 256
                     + (lane_m ^ 2 * lane_n) * 16;
             double2 a0[1][4];
-                #pragma unroll
+            #pragma unroll
             for (int e = 0; e < 4; e++)
                 a0[0][e] = *(__local const double2 *) (a_tile + e % 2 * 1024
                         + (a_first ^ e / 2 * 16));

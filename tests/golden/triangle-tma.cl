@@ -579,7 +579,7 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
                         as_uint(c[m][3]) };
                 transpose_four(x, lane_n, 1);
                 if (row < M)
-                        #pragma unroll
+                    #pragma unroll
                     for (int i = 0; i < 4; i++)
                         put_column(as_float(x[i]), out, block + i * 4 + lane_n, stored, alpha,
                                 beta);

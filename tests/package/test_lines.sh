@@ -1,7 +1,8 @@
 #!/bin/sh
-# test_lines.sh ROOT: no line of a source or document is longer than 100 columns. Left out are
-# tables and marks of results in documents, what is generated (bundles), the tables of families,
-# which are laid out by hand, and meson_options.txt, where a text can not go on in another line.
+# test_lines.sh ROOT: no line of a source, document or template is longer than 100 columns. Left out
+# are tables and marks of results in documents, what is generated (bundles), the tables of families,
+# which are laid out by hand, templates of the literature, and meson_options.txt, where a text can
+# not go on in another line.
 set -eu
 
 [ $# -eq 1 ] || { echo "usage: $0 ROOT" >&2; exit 2; }
@@ -10,8 +11,8 @@ cd "$1"
 # Prints the sources below the folders and files given.
 sources() {
     find "$@" -type f \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.inc' -o -name '*.py' \
-        -o -name '*.sh' -o -name '*.md' -o -name 'meson.build' \) | grep -vE \
-        '^tuned/[^/]+/bundle\.c$|^generator/(kernels|literature)/.*\.c$'
+        -o -name '*.sh' -o -name '*.md' -o -name 'meson.build' -o -name '*.cl.in' \) | grep -vE \
+        '^tuned/[^/]+/bundle\.c$|^generator/(kernels/.*\.c|literature/.*\.(c|cl\.in))$'
 }
 
 # Prints FILE:NUMBER:LINE of the lines that are too long; reads the files' names.
