@@ -55,30 +55,55 @@ static enum directive find_directive(struct span word)
     return DIR_UNKNOWN;
 }
 
+/* Divides what follows @if or @for at the colon that ends it: a blank stands behind it and none
+ * before, unlike that of `a ? b : c`. */
+static void take_only(struct line *l)
+{
+    for (const char *p = l->rest.p; p < l->rest.end - 1; p++)
+        if (*p == ':' && p > l->rest.p && !is_blank(p[-1]) && is_blank(p[1])) {
+            l->only = span_trim((struct span){ p + 1, l->rest.end });
+            l->rest.end = p;
+            return;
+        }
+}
+
+static void find_kind(struct line *l)
+{
+    struct span text = span_trim(l->all);
+    if (text.p == text.end || *text.p != '@')
+        return;
+    text.p++;
+    l->word = span_take_word(&text);
+    l->rest = span_trim(text);
+    const bool is_remark = l->word.p == l->word.end && span_begins(text, "//");
+    l->kind = is_remark ? DIR_COMMENT : find_directive(l->word);
+    if (l->kind == DIR_IF || l->kind == DIR_FOR)
+        take_only(l);
+}
+
 struct line line_read(const char *p, int number)
 {
     struct line l = { .number = number, .kind = *p ? DIR_TEXT : DIR_EOF };
     l.all = (struct span){ p, p + strcspn(p, "\n") };
     l.next = *l.all.end ? l.all.end + 1 : l.all.end;
-    struct span text = span_trim(l.all);
-    if (text.p < text.end && *text.p == '@') {
-        text.p++;
-        l.word = span_take_word(&text);
-        l.rest = span_trim(text);
-        const bool is_remark = l.word.p == l.word.end && span_begins(text, "//");
-        l.kind = is_remark ? DIR_COMMENT : find_directive(l.word);
-    }
+    l.indent = strspn(p, " ");
+    find_kind(&l);
     return l;
 }
 
-size_t line_indent(const struct line *line)
+struct line line_only(const struct line *line)
 {
-    return strspn(line->all.p, " ");
+    struct line l = { .all = line->only, .next = line->next, .number = line->number };
+    l.indent = line->indent;
+    l.kind = DIR_TEXT;
+    find_kind(&l);
+    return l;
 }
 
 bool line_opens_block(const struct line *line)
 {
-    return line->kind == DIR_IF || line->kind == DIR_FOR || line->kind == DIR_WRAP;
+    return (line->kind == DIR_IF || line->kind == DIR_FOR || line->kind == DIR_WRAP) &&
+           !line->only.p;
 }
 
 bool line_closes_block(const struct line *line)
@@ -142,10 +167,9 @@ static void check_indent(struct check *check, const struct line *l)
         return;
     const struct line *opening = &block->opening;
     const bool closes = line_closes_block(l);
-    const size_t indent = line_indent(l);
-    const size_t wanted = line_indent(opening) + (closes ? 0 : LINES_LEVEL);
-    if (closes ? indent != wanted : indent < wanted && span_len(span_trim(l->all)) > 0)
-        fail(check, "indented by %zu blanks; the '@%.*s' of line %d wants %zu%s", indent,
+    const size_t wanted = opening->indent + (closes ? 0 : LINES_LEVEL);
+    if (closes ? l->indent != wanted : l->indent < wanted && span_len(span_trim(l->all)) > 0)
+        fail(check, "indented by %zu blanks; the '@%.*s' of line %d wants %zu%s", l->indent,
                 span_shown(opening->word), opening->word.p, opening->number, wanted,
                 closes ? "" : " or more");
 }
@@ -162,6 +186,11 @@ static void check_line(struct check *check, const struct line *l)
         fail(check, "text after '@%.*s'", span_shown(l->word), l->word.p);
     if (l->kind == DIR_ELIF || l->kind == DIR_ELSE)
         check_arm(check, l);
+    if (l->only.p) {
+        const struct line only = line_only(l);
+        if (only.kind != DIR_TEXT && only.kind != DIR_INCLUDE)
+            fail(check, "behind the colon stands neither text nor '@include'");
+    }
     if (l->kind == DIR_END && check->num == 0)
         fail(check, "'@end' without '@if', '@for' or '@wrap'");
     if (line_opens_block(l) && check->num == MAX_BLOCK_DEPTH)

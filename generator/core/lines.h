@@ -62,13 +62,17 @@ struct line {
     struct span all;                   /* without its newline */
     const char *next;
     int number;                        /* from 1 */
+    size_t indent;                     /* blanks before it */
     enum directive kind;
     struct span word, rest;            /* of a directive: "for" and "i in 0..4" */
+    struct span only;                  /* what "@if EXPR: TEXT" and "@for NAME in A..B: TEXT" have
+                                          behind the colon; p is NULL where a block follows */
 };
 
 /* The line that begins at p. */
 struct line line_read(const char *p, int number);
-size_t line_indent(const struct line *line);
+/* What stands behind the colon as a line of its own, indented as the directive is. */
+struct line line_only(const struct line *line);
 /* @if, @for, @wrap; and @elif, @else, @end, the text's end. */
 bool line_opens_block(const struct line *line);
 bool line_closes_block(const struct line *line);

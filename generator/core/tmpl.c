@@ -55,6 +55,7 @@ struct range {
 };
 
 static struct line render_block(struct render *r, struct line l);
+static struct line render_line(struct render *r, struct line l);
 static void render_text(struct render *r, struct span text);
 static void render_file(struct render *r, const struct tmpl_file *file, size_t given);
 
@@ -329,11 +330,19 @@ static struct line render_inner(struct render *r, struct line l)
     return close;
 }
 
+/* The one line behind a colon. */
+static void render_only(struct render *r, const struct line *l)
+{
+    render_line(r, line_only(l));
+}
+
 /* The whole chain @if @elif @else @end; returns the line after it. */
 static struct line render_if(struct render *r, struct line l)
 {
     bool done = false;
-    while (!r->failed && l.kind != DIR_END) {
+    if (l.only.p && eval(r, l.rest))
+        render_only(r, &l);
+    while (!l.only.p && !r->failed && l.kind != DIR_END) {
         r->line = l.number;
         bool take = !done && (l.kind == DIR_ELSE || eval(r, l.rest) != 0);
         struct line body = advance(r, &l);
@@ -349,16 +358,19 @@ static struct line render_for(struct render *r, struct line l)
     struct line body = advance(r, &l);
     if (!parse_range(r, l.rest, &range))
         return body;
-    struct line close = range.from < range.to ? body : skip_block(r, body);
+    struct line close = range.from < range.to || l.only.p ? body : skip_block(r, body);
     for (int64_t i = range.from; i < range.to && !r->failed; i++) {
         size_t mark = r->scope->num;
         charge(r, 1);
         r->line = l.number;
         bind(r, range.name, i);
-        close = render_inner(r, body);
+        if (l.only.p)
+            render_only(r, &l);
+        else
+            close = render_inner(r, body);
         r->scope->num = mark;
     }
-    return advance(r, &close);
+    return l.only.p ? body : advance(r, &close);
 }
 
 /* "NAME = EXPR", and sets it. */
@@ -415,7 +427,7 @@ static void render_fragment(struct render *r, const struct line *l, const struct
     } else if (r->include_depth == MAX_INCLUDE_DEPTH) {
         fail(r, "@include nested deeper than %d (does it include itself?)", MAX_INCLUDE_DEPTH);
     } else {
-        const size_t level = r->level, indent = line_indent(l) - level, given = r->scope->num;
+        const size_t level = r->level, indent = l->indent - level, given = r->scope->num;
         set_names(r, names);
         r->include_depth++;
         r->indent += indent;
@@ -489,10 +501,11 @@ static void render_body(struct render *r)
 /* A line as it is without its blocks. An included text is indented like its @include. */
 static void render_line_of_text(struct render *r, const struct line *l)
 {
-    const size_t own = span_len(l->all) < r->level ? span_len(l->all) : r->level;
-    for (size_t i = 0; i < r->indent && own < span_len(l->all); i++)
+    const size_t blanks = strspn(l->all.p, " ");
+    const struct span text = { l->all.p + blanks, l->all.end };
+    for (size_t i = r->level; i < r->indent + l->indent && span_len(text) > 0; i++)
         put(r, " ", 1);
-    render_text(r, (struct span){ l->all.p + own, l->all.end });
+    render_text(r, text);
     put(r, "\n", 1);
 }
 

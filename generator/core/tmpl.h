@@ -5,6 +5,8 @@
  *   $if(EXPR; TEXT)  $if(EXPR; TEXT; TEXT)    the first text if EXPR is not 0, else the second
  *   @if EXPR / @elif EXPR / @else / @end
  *   @for NAME in A..B / @end         B is excluded
+ *   @if EXPR: TEXT                   one line, or one @include; no @end
+ *   @for NAME in A..B: TEXT
  *   @let NAME = EXPR                 until the end of the enclosing block
  *   @include FILE                    a fragment: another template, indented as the directive is
  *   @include FILE NAME = EXPR; ...   the same, with these names set for it

@@ -28,7 +28,7 @@ const char *const fuzz_seeds[] = {
     NULL,
 };
 const char *const fuzz_words[] = {
-    "@if ", "@elif ", "@else\n", "@end\n", "@for i in 0..", "@let X = ", "@include b\n",
+    "@if ", "@if M: ", "@elif ", "@else\n", "@end\n", "@for i in 0..", "@let X = ", "@include b\n",
     "@include b X = ", "@takes X\n", "@wrap b\n", "@body\n", "@// ", "$list(i in 0..", "$if(", "${",
     "}", "..", ";", "\f", "\n", "X", "VEC", NULL,
 };

@@ -56,6 +56,15 @@ def text_names(line, bound):
         at = line.find("$", end)
 
 
+def lines_of(path):
+    """The numbers and lines of a template; what has its one line behind a colon as a block."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if one := re.match(r"\s*(@(?:if|for) .*?\S): (.*)", line):
+            yield from ((number, part) for part in (one[1], one[2], "@end"))
+        else:
+            yield number, line
+
+
 class Template:
     def __init__(self, path):
         self.name = "/".join(path.parts[-2:])
@@ -63,7 +72,7 @@ class Template:
         self.includes = []             # (file, names that are given, names in sight)
         self.errors = []
         blocks = [set()]
-        for number, line in enumerate(path.read_text().splitlines(), 1):
+        for number, line in lines_of(path):
             sight = set().union(*blocks, self.takes)
             is_directive = line.strip().startswith("@")
             word, _, rest = line.strip()[1:].partition(" ") if is_directive else ("", "", "")
