@@ -280,7 +280,8 @@ static size_t limited(size_t extent, uint32_t most)
 }
 
 /* Guesses from what is known of a candidate's configuration, at the drawn shapes that it takes,
- * whose extents are no larger than it takes: a recipe for one row is meant for few of them. */
+ * whose extents are no larger than it takes: a recipe for one row is meant for few of them. All are
+ * longer by what all recipes took longer. */
 static size_t list_prior(const struct times *times, unsigned number, const struct kiln_time *prior,
         struct timings *timings)
 {
@@ -295,7 +296,7 @@ static size_t list_prior(const struct times *times, unsigned number, const struc
         if (predict(times, number, &r) == UINT64_MAX)
             continue;
         find_terms(times, number, &r, guess->terms);
-        guess->seconds = (double) kiln_time_sum(prior, guess->terms) * 1e-12;
+        guess->seconds = timings->common * (double) kiln_time_sum(prior, guess->terms) * 1e-12;
         num += guess->seconds > 0;
     }
     return num;
