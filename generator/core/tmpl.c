@@ -463,7 +463,7 @@ static struct line render_wrap(struct render *r, struct line l)
 }
 
 /* The body sees what it sees where it is written: the fragment's names are set aside meanwhile. */
-static void render_body(struct render *r)
+static void render_body(struct render *r, const struct line *l)
 {
     const struct body *body = r->body;
     const struct tmpl_file *fragment = r->file;
@@ -484,7 +484,7 @@ static void render_body(struct render *r)
     scope->floor = body->floor;
     r->file = body->file;
     r->body = body->outer;
-    r->indent = body->indent;
+    r->indent = body->indent + l->indent - level;
     r->level = body->level;
     render_block(r, body->first);
     memcpy(&scope->entries[body->num], entries, aside * sizeof *entries);
@@ -519,7 +519,7 @@ static struct line render_line(struct render *r, struct line l)
     case DIR_LET: set_name(r, l.rest); break;
     case DIR_INCLUDE: render_fragment(r, &l, NULL); break;
     case DIR_WRAP: return render_wrap(r, l);
-    case DIR_BODY: render_body(r); break;
+    case DIR_BODY: render_body(r, &l); break;
     case DIR_COMMENT: break;
     default: render_line_of_text(r, &l); break;
     }

@@ -13,7 +13,7 @@
  *   @takes NAME NAME ...             at the head of a fragment: the names that it uses of those
  *                                    that are set where it is included
  *   @wrap FILE NAME = EXPR; ... / @end    a fragment around the lines between
- *   @body                            in such a fragment: these lines, as if they were not wrapped
+ *   @body                            in such a fragment: these lines, indented as it is
  *   @// TEXT                         a remark about the template
  *
  * Parentheses in a text must balance. Only the last of three parts may have semicolons of its own.

@@ -383,42 +383,42 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                 const int first = is_whole ? 0 : at - (ulong) done * steps;
                 const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
                 // Work-groups are at the same steps, modulo `share`, at the same time, so that what
-                // one reads lies in the cache for others: it begins `late` steps after `first`. (Of
-                // two tiles' this holds in part.)
+                // one reads lies in the cache for others: it begins `late` steps after `first`.
+                // (Where a share goes over two tiles, for a part of it.)
                 const uint ago = at - begin, each = share;
                 const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
                 const int late = behind < num ? behind : 0;
                 turn += groups;
                 at += is_whole ? 0 : num;
-            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-            const uint band_rows = min(tiles_m - band, (uint) 8);
-            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-            const int first_m = tile_m * 64, first_n = tile_n * 64;
-            for (int t = 0; t < num; t++) {
-                if (t >= early)
-                {
-                    mbarrier_wait(empties + 8 * s, phase);
-                    // Fetches the t-th step into place s.
+                // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+                const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
+                const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+                const uint band_rows = min(tiles_m - band, (uint) 8);
+                const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+                const int first_m = tile_m * 64, first_n = tile_n * 64;
+                for (int t = 0; t < num; t++) {
+                    if (t >= early)
                     {
-                        const int after_first = t + late;
-                        const int step = first + after_first - (after_first < num ? 0 : num);
-                        const uint mbarrier = fulls + 8 * s;
-                        const int k = step * 64;
-                        mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                        fetch_box(a_at + s * 8192, a_map,
-                                first_m, k, mbarrier);
-                        fetch_box(b_at + s * 8192, b_map,
-                                k, first_n, mbarrier);
+                        mbarrier_wait(empties + 8 * s, phase);
+                        // Fetches the t-th step into place s.
+                        {
+                            const int after_first = t + late;
+                            const int step = first + after_first - (after_first < num ? 0 : num);
+                            const uint mbarrier = fulls + 8 * s;
+                            const int k = step * 64;
+                            mbarrier_expect(mbarrier, (box_m + box_n) * 128);
+                            fetch_box(a_at + s * 8192, a_map,
+                                    first_m, k, mbarrier);
+                            fetch_box(b_at + s * 8192, b_map,
+                                    k, first_n, mbarrier);
+                        }
+                    }
+                    if (++s == 5) {
+                        s = 0;
+                        phase ^= 1;
                     }
                 }
-                if (++s == 5) {
-                    s = 0;
-                    phase ^= 1;
-                }
-            }
-            early = 0;
+                early = 0;
             }
         }
         return;
@@ -432,19 +432,19 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
             const int first = is_whole ? 0 : at - (ulong) done * steps;
             const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
             // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
-            // reads lies in the cache for others: it begins `late` steps after `first`. (Of two
-            // tiles' this holds in part.)
+            // reads lies in the cache for others: it begins `late` steps after `first`. (Where a
+            // share goes over two tiles, for a part of it.)
             const uint ago = at - begin, each = share;
             const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
             const int late = behind < num ? behind : 0;
             turn += groups;
             at += is_whole ? 0 : num;
-        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-        const uint band_rows = min(tiles_m - band, (uint) 8);
-        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-        const int first_m = tile_m * 64, first_n = tile_n * 64;
+            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
+            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+            const uint band_rows = min(tiles_m - band, (uint) 8);
+            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+            const int first_m = tile_m * 64, first_n = tile_n * 64;
             const int early = min(num, 2);
             for (int t = 0; t < early; t++) {
                 const int after_first = t + late;
@@ -479,108 +479,109 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
         const int first = is_whole ? 0 : at - (ulong) done * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
         // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
-        // reads lies in the cache for others: it begins `late` steps after `first`. (Of two tiles'
-        // this holds in part.)
+        // reads lies in the cache for others: it begins `late` steps after `first`. (Where a share
+        // goes over two tiles, for a part of it.)
         const uint ago = at - begin, each = share;
         const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
         const int late = behind < num ? behind : 0;
         turn += groups;
         at += is_whole ? 0 : num;
-    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-    const uint band_rows = min(tiles_m - band, (uint) 8);
-    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-    const int first_m = tile_m * 64, first_n = tile_n * 64;
-    {
-        float c[32];
-        #pragma unroll
-        for (int i = 0; i < 32; i++)
-            c[i] = 0;
-        for (int now = 0; now < num; now++) {
-            // Where the tiles are, as descriptors have it (PTX ISA, "matrix descriptor"): below
-            // 2^32 the address and, where k lies across, the stride from 64 (64) rows (columns) to
-            // the next.
-            const uint a = (a_at + stage * 8192 + group * 8192) >> 4
-                    | 512 << 16;
-            const uint b = (b_at + stage * 8192) >> 4 | 1 << 16;
-            mbarrier_wait(fulls + 8 * stage, phase);
-            // What work-items have copied, the tensor cores are to see.
-            if (now < 2)
-                asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-            warp_sync();
-            asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
+        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
+        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+        const uint band_rows = min(tiles_m - band, (uint) 8);
+        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+        const int first_m = tile_m * 64, first_n = tile_n * 64;
+        {
+            float c[32];
             #pragma unroll
-            for (int s = 0; s < 4; s++)
-                multiply_64(c, a + s * 128,
-                        b + s * 2);
-            asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
-            // The step before this one has been read.
-            asm volatile("//@wgmma.wait_group.sync.aligned 1;" ::: "memory");
-            if (now > 0 && item % 128 == 0)
-                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));
-            if (++stage == 5) {
-                stage = 0;
-                phase ^= 1;
-            }
-        }
-        asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
-        if (num > 0 && item % 128 == 0)
-            mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));
-        if (num < steps) {
-            // Not all of the tile: kept for the stage that adds up.
-            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
-            #pragma unroll
-            for (int i = 0; i < 32; i += 4)
-                *(__global float4 *) (part + i * 128) =
-                        (float4) (c[i], c[i + 1], c[i + 2], c[i + 3]);
-            continue;
-        }
-        #pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const long row_0 = first_m + item / 32 * 16 + h * 8, row = row_0 + item % 32 / 4;
-            #pragma unroll
-            for (int j = 0; j < 2; j++) {
-                // Four blocks of 8 columns, of each of which a work-item has two.
-                const long block = first_n + j * 32;
-                if (beta != 0) {
-                    if (row < M)
-                        #pragma unroll
-                        for (int b = 0; b < 4; b++)
-                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],
-                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha,
-                                    beta, is_aligned);
-                    continue;
-                }
-                // With its three neighbours a work-item changes them for the eight columns of one.
-                uint x[4];
+            for (int i = 0; i < 32; i++)
+                c[i] = 0;
+            for (int now = 0; now < num; now++) {
+                // Where the tiles are, as descriptors have it (PTX ISA, "matrix descriptor"): below
+                // 2^32 the address and, where k lies across, the stride from 64 (64) rows (columns)
+                // to the next.
+                const uint a = (a_at + stage * 8192 + group * 8192) >> 4
+                        | 512 << 16;
+                const uint b = (b_at + stage * 8192) >> 4 | 1 << 16;
+                mbarrier_wait(fulls + 8 * stage, phase);
+                // What work-items have copied, the tensor cores are to see.
+                if (now < 2)
+                    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+                warp_sync();
+                asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
                 #pragma unroll
-                for (int b = 0; b < 4; b++)
-                    x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],
-                            alpha * c[(4 * j + b) * 4 + 2 * h + 1]);
-                transpose_four(x, item % 4, 1);
-                if (is_aligned && block + 31 < N) {
-                    if (row < M)
-                        *(__global uint4 *) (C + row * ldc + block + item % 4 * 8) =
-                                (uint4) (x[0], x[1], x[2], x[3]);
-                    continue;
+                for (int s = 0; s < 4; s++)
+                    multiply_64(c, a + s * 128,
+                            b + s * 2);
+                asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
+                // The step before this one has been read.
+                asm volatile("//@wgmma.wait_group.sync.aligned 1;" ::: "memory");
+                if (now > 0 && item % 128 == 0)
+                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));
+                if (++stage == 5) {
+                    stage = 0;
+                    phase ^= 1;
                 }
-                // Where rows of C begin anywhere: a row after the other, by 32 work-items side by
-                // side.
-                warp_sync();
-                rows[item] = (uint4) (x[0], x[1], x[2], x[3]);
-                warp_sync();
-                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32)
-                        + item % 32;
-                if (block + item % 32 < N)
+            }
+            asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
+            if (num > 0 && item % 128 == 0)
+                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));
+            if (num < steps) {
+                // Not all of the tile: kept for the stage that adds up.
+                __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
+                #pragma unroll
+                for (int i = 0; i < 32; i += 4)
+                    *(__global float4 *) (part + i * 128) =
+                            (float4) (c[i], c[i + 1], c[i + 2], c[i + 3]);
+                continue;
+            }
+            #pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const long row_0 = first_m + item / 32 * 16 + h * 8, row = row_0 + item % 32 / 4;
+                #pragma unroll
+                for (int j = 0; j < 2; j++) {
+                    // Four blocks of 8 columns, of each of which a work-item has two.
+                    const long block = first_n + j * 32;
+                    if (beta != 0) {
+                        if (row < M)
+                            #pragma unroll
+                            for (int b = 0; b < 4; b++)
+                                put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],
+                                        C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha,
+                                        beta, is_aligned);
+                        continue;
+                    }
+                    // With its three neighbours a work-item changes them for the eight columns of
+                    // one.
+                    uint x[4];
                     #pragma unroll
-                    for (int r = 0; r < 8; r++)
-                        if (row_0 + r < M)
-                            *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32) =
-                                    from[r * 32];
+                    for (int b = 0; b < 4; b++)
+                        x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],
+                                alpha * c[(4 * j + b) * 4 + 2 * h + 1]);
+                    transpose_four(x, item % 4, 1);
+                    if (is_aligned && block + 31 < N) {
+                        if (row < M)
+                            *(__global uint4 *) (C + row * ldc + block + item % 4 * 8) =
+                                    (uint4) (x[0], x[1], x[2], x[3]);
+                        continue;
+                    }
+                    // Where rows of C begin anywhere: a row after the other, by 32 work-items side
+                    // by side.
+                    warp_sync();
+                    rows[item] = (uint4) (x[0], x[1], x[2], x[3]);
+                    warp_sync();
+                    __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32)
+                            + item % 32;
+                    if (block + item % 32 < N)
+                        #pragma unroll
+                        for (int r = 0; r < 8; r++)
+                            if (row_0 + r < M)
+                                *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32) =
+                                        from[r * 32];
+                }
             }
         }
-    }
     }
 }
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of

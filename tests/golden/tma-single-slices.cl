@@ -401,27 +401,27 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
         const uint band_rows = min(tiles_m - band, (uint) 8);
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
         const int first_m = tile_m * 64, first_n = tile_n * 64;
-            const int early = min(num, 2);
-            for (int t = 0; t < early; t++) {
-                const int step = first + t;
-                const int k = step * 32;
-                for (uint i = item; i < 512; i += 256) {
-                    const uint line = i / 8, x = i % 8;
-                    const uint to = swizzled(line, x, 8);
-                    fetch_chunk(a_at + t * 8192 + to, A + a_offset, M, K, lda,
-                            first_m + line, k + x * 4);
-                }
-                for (uint i = item; i < 512; i += 256) {
-                    const uint line = i / 8, x = i % 8;
-                    const uint to = swizzled(line, x, 8);
-                    fetch_chunk(b_at + t * 8192 + to, B + b_offset, N, K, ldb,
-                            first_n + line, k + x * 4);
-                }
-                mbarrier_arrive_later(fulls + 8 * t);
+        const int early = min(num, 2);
+        for (int t = 0; t < early; t++) {
+            const int step = first + t;
+            const int k = step * 32;
+            for (uint i = item; i < 512; i += 256) {
+                const uint line = i / 8, x = i % 8;
+                const uint to = swizzled(line, x, 8);
+                fetch_chunk(a_at + t * 8192 + to, A + a_offset, M, K, lda,
+                        first_m + line, k + x * 4);
             }
-            asm volatile("bar.sync 2, 256;" ::: "memory");
-            for (int s = 0; item == 0 && s < early; s++)
-                mbarrier_arrive(fulls + 8 * s);
+            for (uint i = item; i < 512; i += 256) {
+                const uint line = i / 8, x = i % 8;
+                const uint to = swizzled(line, x, 8);
+                fetch_chunk(b_at + t * 8192 + to, B + b_offset, N, K, ldb,
+                        first_n + line, k + x * 4);
+            }
+            mbarrier_arrive_later(fulls + 8 * t);
+        }
+        asm volatile("bar.sync 2, 256;" ::: "memory");
+        for (int s = 0; item == 0 && s < early; s++)
+            mbarrier_arrive(fulls + 8 * s);
     }
     uint stage = 0, phase = 0;
     const uint warp = item / 32, lane = item % 32;

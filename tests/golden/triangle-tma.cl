@@ -469,27 +469,27 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
         const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);
         const uint tile_m = of_tile.x, tile_n = of_tile.y;
         const int first_m = tile_m * 64, first_n = tile_n * 128;
-            const int early = min(num, 2);
-            for (int t = 0; t < early; t++) {
-                const int step = first + t;
-                const int k = step * 32;
-                for (uint i = item; i < 512; i += 256) {
-                    const uint line = i / 8, x = i % 8;
-                    const uint to = swizzled(line, x, 8);
-                    fetch_chunk(a_at + t * 8192 + to, A + a_offset, M, K, lda,
-                            first_m + line, k + x * 4);
-                }
-                for (uint i = item; i < 1024; i += 256) {
-                    const uint line = i / 8, x = i % 8;
-                    const uint to = swizzled(line, x, 8);
-                    fetch_chunk(b_at + t * 16384 + to, B + b_offset, N, K, ldb,
-                            first_n + line, k + x * 4);
-                }
-                mbarrier_arrive_later(fulls + 8 * t);
+        const int early = min(num, 2);
+        for (int t = 0; t < early; t++) {
+            const int step = first + t;
+            const int k = step * 32;
+            for (uint i = item; i < 512; i += 256) {
+                const uint line = i / 8, x = i % 8;
+                const uint to = swizzled(line, x, 8);
+                fetch_chunk(a_at + t * 8192 + to, A + a_offset, M, K, lda,
+                        first_m + line, k + x * 4);
             }
-            asm volatile("bar.sync 2, 256;" ::: "memory");
-            for (int s = 0; item == 0 && s < early; s++)
-                mbarrier_arrive(fulls + 8 * s);
+            for (uint i = item; i < 1024; i += 256) {
+                const uint line = i / 8, x = i % 8;
+                const uint to = swizzled(line, x, 8);
+                fetch_chunk(b_at + t * 16384 + to, B + b_offset, N, K, ldb,
+                        first_n + line, k + x * 4);
+            }
+            mbarrier_arrive_later(fulls + 8 * t);
+        }
+        asm volatile("bar.sync 2, 256;" ::: "memory");
+        for (int s = 0; item == 0 && s < early; s++)
+            mbarrier_arrive(fulls + 8 * s);
     }
     asm volatile("//@setmaxnreg.inc.sync.aligned.u32 224;" ::: "memory");
     uint stage = 0, phase = 0;
