@@ -6,6 +6,7 @@
  * fit_family): what they tell counts as a few more measured times. Where the same configuration was
  * fitted on the device or a relative, to more shapes than there are here, its coefficients say more
  * of how the time depends on the shape: then what was measured here only scales them (times.c).
+ * Where a bundle's own are fitted anew, they count as the many shapes that they were fitted to.
  */
 #ifndef KILN_CORE_FIT_H
 #define KILN_CORE_FIT_H

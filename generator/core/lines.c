@@ -55,8 +55,8 @@ static enum directive find_directive(struct span word)
     return DIR_UNKNOWN;
 }
 
-/* Divides what follows @if or @for at the colon that ends it: a blank stands behind it and none
- * before, unlike that of `a ? b : c`. */
+/* Divides what follows @if, @elif or @for at the first colon behind which stands a blank and before
+ * which none does, unlike that of `a ? b : c`. */
 static void take_only(struct line *l)
 {
     for (const char *p = l->rest.p; p < l->rest.end - 1; p++)
@@ -77,7 +77,7 @@ static void find_kind(struct line *l)
     l->rest = span_trim(text);
     const bool is_remark = l->word.p == l->word.end && span_begins(text, "//");
     l->kind = is_remark ? DIR_COMMENT : find_directive(l->word);
-    if (l->kind == DIR_IF || l->kind == DIR_FOR)
+    if (l->kind == DIR_IF || l->kind == DIR_ELIF || l->kind == DIR_FOR)
         take_only(l);
 }
 
@@ -186,7 +186,9 @@ static void check_line(struct check *check, const struct line *l)
         fail(check, "text after '@%.*s'", span_shown(l->word), l->word.p);
     if (l->kind == DIR_ELIF || l->kind == DIR_ELSE)
         check_arm(check, l);
-    if (l->only.p) {
+    if (l->kind == DIR_ELIF && l->only.p)
+        fail(check, "'@elif' with a text behind a colon");
+    else if (l->only.p) {
         const struct line only = line_only(l);
         if (only.kind != DIR_TEXT && only.kind != DIR_INCLUDE)
             fail(check, "behind the colon stands neither text nor '@include'");

@@ -87,7 +87,8 @@ struct records {
             struct prior_source *source);
     const void *prior_user;            /* handed to it */
     bool prior_is_own;                 /* they are of the bundle whose times are fitted anew, and
-                                          count as guesses (fit.h) at other shapes */
+                                          count as guesses (fit.h) at shapes drawn from where
+                                          those of the rows lie */
 };
 
 /* The first thing in which two heads differ so that the rows of one say nothing about the other:

@@ -279,8 +279,8 @@ static size_t limited(size_t extent, uint32_t most)
     return most == 0 || extent < most ? extent : most;
 }
 
-/* Guesses from what is known of a candidate's configuration, at the drawn shapes that it takes,
- * whose extents are no larger than it takes: a recipe for one row is meant for few of them. All are
+/* Guesses from what is known of a candidate's configuration, at the drawn shapes, each extent cut
+ * down to the most that it takes: a recipe for one row is asked about shapes of one row. All are
  * longer by what all recipes took longer. */
 static size_t list_prior(const struct times *times, unsigned number, const struct kiln_time *prior,
         struct timings *timings)
@@ -400,7 +400,7 @@ static void fit_candidate(const struct records *records, struct times *times, un
     candidate->has_prior = prior && !is_own;
     candidate->is_for_device = candidate->has_prior && timings->has_bundle;
     candidate->num_samples = num;
-    if (candidate->has_prior && num < FIT_ENOUGH) {
+    if ((candidate->has_prior && num < FIT_ENOUGH) || (is_own && timings->num_drawn == 0)) {
         candidate->time = *prior;
         fit_lengthen(&candidate->time, factor_of(prior, timings, num));
         candidate->is_fitted = true;

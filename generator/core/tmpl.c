@@ -55,7 +55,8 @@ struct range {
 };
 
 static struct line render_block(struct render *r, struct line l);
-static struct line render_line(struct render *r, struct line l);
+static void render_fragment(struct render *r, const struct line *l, const struct body *body);
+static void render_line_of_text(struct render *r, const struct line *l);
 static void render_text(struct render *r, struct span text);
 static void render_file(struct render *r, const struct tmpl_file *file, size_t given);
 
@@ -333,7 +334,12 @@ static struct line render_inner(struct render *r, struct line l)
 /* The one line behind a colon. */
 static void render_only(struct render *r, const struct line *l)
 {
-    render_line(r, line_only(l));
+    const struct line only = line_only(l);
+    charge(r, span_len(only.all) + 1);
+    if (only.kind == DIR_INCLUDE)
+        render_fragment(r, &only, NULL);
+    else
+        render_line_of_text(r, &only);
 }
 
 /* The whole chain @if @elif @else @end; returns the line after it. */

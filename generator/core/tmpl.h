@@ -5,8 +5,8 @@
  *   $if(EXPR; TEXT)  $if(EXPR; TEXT; TEXT)    the first text if EXPR is not 0, else the second
  *   @if EXPR / @elif EXPR / @else / @end
  *   @for NAME in A..B / @end         B is excluded
- *   @if EXPR: TEXT                   one line, or one @include; no @end
- *   @for NAME in A..B: TEXT
+ *   @if EXPR: TEXT                   TEXT is one line, or one @include; there is no @elif, @else
+ *   @for NAME in A..B: TEXT          or @end
  *   @let NAME = EXPR                 until the end of the enclosing block
  *   @include FILE                    a fragment: another template, indented as the directive is
  *   @include FILE NAME = EXPR; ...   the same, with these names set for it
@@ -18,9 +18,10 @@
  *
  * Parentheses in a text must balance. Only the last of three parts may have semicolons of its own.
  *
- * A directive stands alone on its line; its line leaves nothing behind. The list is closed. What is
- * between @if, @for or @wrap and its @end is indented by four blanks more than it, which are taken
- * off, or further; @elif, @else and @end are indented as it is.
+ * A directive stands alone on its line, but for those with a colon: no blank is before that and one
+ * behind it, unlike that of `a ? b : c`. Its line leaves nothing behind. The list is closed. What
+ * is between @if, @for or @wrap and its @end is indented by four blanks more than it, which are
+ * taken off, or further; @elif, @else and @end are indented as it is.
  *
  * Every template sees the names that rendering began with, what a family's table defines, and can
  * not set them anew. Names that templates set are seen to the end of the block, and by a fragment

@@ -350,7 +350,7 @@ static void move_left(struct tokens *tokens, uint32_t from, uint32_t to, int by)
     }
 }
 
-/* Puts the first thing of the body where the loop began; a pragma stays as far to the left. */
+/* Puts the first thing of the body where the loop began; a pragma keeps a line of its own. */
 static void take_place(struct tokens *tokens, const struct token *loop, uint32_t at)
 {
     struct token *first = &tokens->of[at];

@@ -67,8 +67,12 @@ static double times_of_halves(const struct comparison *comparison, const struct 
         const struct recipe_entry *recipe = &row->recipes[fastest(comparison, row, half, 2)];
 
         if (strcmp(recipe->name, loss_chosen(row)) != 0) {
-            times *= median_of_rounds(ours, clock, comparison->rounds, 1 - half, 2) /
-                     median_of_rounds(&recipe->entry, clock, comparison->rounds, 1 - half, 2);
+            double theirs = median_of_rounds(&recipe->entry, clock, comparison->rounds, 1 - half,
+                    2);
+
+            times *= theirs > 0
+                           ? median_of_rounds(ours, clock, comparison->rounds, 1 - half, 2) / theirs
+                           : 1;
         }
     }
     return sqrt(times);

@@ -313,6 +313,8 @@ static void block_errors(void **state)
                 "main:1: behind the colon stands neither text nor '@include'" },
         { "@if 1: x\n@end\n", "main:2: '@end' without '@if', '@for' or '@wrap'" },
         { "@if 1: x\n@else\n", "main:2: '@else' without '@if'" },
+        { "@if 1\n    x\n@elif 1: y\n@end\n", "main:3: '@elif' with a text behind a colon" },
+        { "@if 0\n@elif 0 ? 1: 0\n@end\n", "main:2: '@elif' with a text behind a colon" },
         { "@if : x\n@end\n", "main:1: expected a value, found ':'" },
         { "@for i in 0..2:x\n@end\n", "main:1: expected an operator, found ':'" },
         { "@if 0\n    @wihle\n@end\n", "main:2: unknown directive '@wihle'" },
@@ -392,6 +394,8 @@ static void runaway_templates(void **state)
     (void) state;
     static const struct bad rows[] = {
         { "@for i in 0..9223372036854775807\n@end\n",
+                "main:1: rendering takes too long (a very long @for or $list?)" },
+        { "@for i in 0..1000000000: $if(0; 0123456789)\n",
                 "main:1: rendering takes too long (a very long @for or $list?)" },
         { "@for i in 0..1000000000\n    @if 0\n    @end\n@end\n",
                 "main:2: rendering takes too long (a very long @for or $list?)" },
