@@ -250,8 +250,8 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
             __local const uchar *a_tile = a_tiles + stage * 8192;
             __local const uchar *b_tile = b_tiles + stage * 8192;
             if (left >= 32) {
-                // For one value of k after the other, of rows and columns four side by side at a
-                // time.
+                // Goes through k; of each it reads its rows and columns by fours, and multiplies
+                // each by each.
                 #pragma unroll 2
                 for (int q = 0; q < 8; q++) {
                     const uint a_from = a_chunk ^ q * 16;
@@ -281,8 +281,8 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
                     }
                 }
             } else {
-                // For one value of k after the other, of rows and columns four side by side at a
-                // time.
+                // Goes through k; of each it reads its rows and columns by fours, and multiplies
+                // each by each.
                 for (int q = 0; 4 * q < left; q++) {
                     const uint a_from = a_chunk ^ q * 16;
                     const uint b_from = b_chunk ^ q * 16;

@@ -271,8 +271,8 @@ void kiln_sgemm_async_stream(long M, long N, long K,
                 __local const uchar *a_tile = a_tiles + stage * 4096;
                 __local const uchar *b_tile = b_tiles + stage * 8192;
                 if (left >= 32) {
-                    // For one value of k after the other, of rows and columns four side by side at
-                    // a time.
+                    // Goes through k; of each it reads its rows and columns by fours, and
+                    // multiplies each by each.
                     #pragma unroll 2
                     for (int q = slice * 2; q < (slice + 1) * 2; q++) {
                         const uint a_from = a_chunk;
@@ -303,8 +303,8 @@ void kiln_sgemm_async_stream(long M, long N, long K,
                         }
                     }
                 } else {
-                    // For one value of k after the other, of rows and columns four side by side at
-                    // a time.
+                    // Goes through k; of each it reads its rows and columns by fours, and
+                    // multiplies each by each.
                     for (int q = slice * 2; q < (slice + 1) * 2 && 4 * q < left; q++) {
                         const uint a_from = a_chunk;
                         const uint b_from = b_chunk ^ q * 16;

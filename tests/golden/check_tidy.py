@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """check_tidy.py FOLDER: what must not be left in a rendered kernel (generator/core/tidy.h).
 
-No line of the FOLDER's kernels is longer than 100 characters; no loop between numbers has one turn
-or none; nothing is added that is 0, multiplied by 1, divided by 1 or taken modulo 1; what a loop is
-told by a pragma is indented like the loop.
+No line of the FOLDER's kernels is longer than 100 characters or ends with a blank; no loop between
+numbers has one turn or none; nothing is added that is 0, multiplied by 1, divided by 1 or taken
+modulo 1; what a loop is told by a pragma is indented like the loop.
 """
 import pathlib
 import re
@@ -29,6 +29,8 @@ def turns(match):
 def faults_of(line):
     if len(line) > 100:
         yield 'more than 100 characters'
+    if line != line.rstrip():
+        yield 'a blank at the end'
     for match in LOOP.finditer(line):
         if turns(match) < 2:
             yield f'a loop of {turns(match)} turns: {match.group()}'
@@ -55,10 +57,10 @@ def self_test():
     bad = ['x' * 101, 'for (int i = 0; i < 1; i++)', 'for (uint i = 3; i < 3; i++) {',
            'for (int i = 0; i < 8; i += 8)', 'for (int h = 1; h > 0; h /= 2) {', 'a = b % 1 * 2;',
            'a = b / 1;', 'a = b * 1u;', 'f(b + 0);', 'a = b - 0, c;', 'a = 1 * b;', 'f(1 * b)',
-           'a = 0 * b;', 'f(0 + b);']
+           'a = 0 * b;', 'f(0 + b);', '// ', 'a = b; ', '  ', 'a = b;\t']
     good = ['x' * 100, 'for (int i = 0; i < 2; i++)', 'for (int h = 2; h > 0; h /= 2) {',
             'for (int i = 0; i < n; i++)', 'a = b % 10;', 'a = b + 0x1p2;', 'a = b * 1.5;',
-            'f("a + 0"); // b * 1', 'a = b - 1 * 2;', 'a = b - 0 * f(c);']
+            'f("a + 0"); // b * 1', 'a = b - 1 * 2;', 'a = b - 0 * f(c);', '//', '']
     for line in bad:
         assert list(faults_of(line)), line
     for line in good:

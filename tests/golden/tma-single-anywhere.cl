@@ -291,9 +291,9 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
                     mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
                 __local const uchar *a_tile = a_tiles + stage * 8192;
                 __local const uchar *b_tile = b_tiles + stage * 16384;
-                // For one value of k after the other, of rows and columns four side by side at a
-                // time. Of four that are transposed the other two come first in every other pair of
-                // lines.
+                // Goes through k; of each it reads its rows and columns by fours, and multiplies
+                // each by each. Of four that are transposed the other two come first in every other
+                // pair of lines.
                 #pragma unroll 4
                 for (int q = 0; q < 8; q++) {
                     const uint a_from = a_chunk ^ q * 16;

@@ -402,8 +402,8 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
                 mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));
             __local const uchar *a_tile = a_tiles + stage * 8192;
             __local const uchar *b_tile = b_tiles + stage * 8192;
-            // For one value of k after the other, of rows and columns four side by side at a time.
-            // 
+            // Goes through k; of each it reads its rows and columns by fours, and multiplies each
+            // by each.
             #pragma unroll 2
             for (int q = 0; q < 8; q++) {
                 const uint a_from = a_chunk ^ q * 16;
