@@ -700,7 +700,7 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
                     (__global const uchar *) (a_exponents + 49 * a_lines);
             __global const uchar *b_pieces =
                     (__global const uchar *) (b_exponents + 49 * b_lines);
-            uint s = 0, phase = 1;
+            uint stage = 0, phase = 1;
             for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
                 const bool is_whole = turn < whole;
                 const uint done = is_whole ? 0 : divide(at, steps);
@@ -724,16 +724,16 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
                 for (int t = 0; t < num; t++) {
                     const int after_first = t + late;
                     const int step = first + after_first - (after_first < num ? 0 : num);
-                    mbarrier_wait(empties + 8 * s, phase);
-                    mbarrier_expect(fulls + 8 * s, 20480);
-                    fetch_bytes(a_at + s * 8192, a_pieces
+                    mbarrier_wait(empties + 8 * stage, phase);
+                    mbarrier_expect(fulls + 8 * stage, 20480);
+                    fetch_bytes(a_at + stage * 8192, a_pieces
                             + (step * (a_lines / 8) + first_m / 8) * 1024, 8192,
-                            fulls + 8 * s);
-                    fetch_bytes(b_at + s * 12288, b_pieces
+                            fulls + 8 * stage);
+                    fetch_bytes(b_at + stage * 12288, b_pieces
                             + (step * (b_lines / 8) + first_n / 8) * 1024, 12288,
-                            fulls + 8 * s);
-                    if (++s == 3) {
-                        s = 0;
+                            fulls + 8 * stage);
+                    if (++stage == 3) {
+                        stage = 0;
                         phase ^= 1;
                     }
                 }

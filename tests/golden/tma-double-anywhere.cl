@@ -174,7 +174,7 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
 
     if (item >= 256) {
         const uint who = item - 256;
-        uint s = 0, phase = 1;
+        uint stage = 0, phase = 1;
         const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
         const int first = 0, num = (K + 15) / 16;
         // Work-groups that run together share rows and columns: 2 rows of tiles at a time.
@@ -186,14 +186,14 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
         for (int t = 0; t < num; t++) {
             const int step = first + t;
             const int k = step * 16;
-            mbarrier_wait(empties + 8 * s, phase);
-            fetch_a(a_at + s * 16384, A + a_offset + first_m * lda + k,
+            mbarrier_wait(empties + 8 * stage, phase);
+            fetch_a(a_at + stage * 16384, A + a_offset + first_m * lda + k,
                     lda, M - first_m, K - k, who);
-            fetch_b(b_at + s * 8192, B + b_offset + first_n * ldb + k,
+            fetch_b(b_at + stage * 8192, B + b_offset + first_n * ldb + k,
                     ldb, N - first_n, K - k, who);
-            mbarrier_arrive_copied(fulls + 8 * s);
-            if (++s == 5) {
-                s = 0;
+            mbarrier_arrive_copied(fulls + 8 * stage);
+            if (++stage == 5) {
+                stage = 0;
                 phase ^= 1;
             }
         }

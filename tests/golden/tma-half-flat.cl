@@ -320,13 +320,12 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             publish_map(a_map + which * 128, local_address(map));
             asm volatile("bar.sync 3, 64;" ::: "memory");
         }
+        // Steps before this one are the workers' to fetch: of the first tile alone.
         int early = 2;
         if (item == 128) {
             acquire_map(a_map);
             acquire_map(b_map);
-        }
-        if (item == 128) {
-            uint s = 0, phase = 1;
+            uint stage = 0, phase = 1;
             const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
             const int first = 0, num = (K + 63) / 64;
             // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
@@ -336,23 +335,20 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
             const int first_m = tile_m * 16, first_n = tile_n * 64;
             for (int t = 0; t < num; t++) {
-                if (t >= early)
-                {
-                    mbarrier_wait(empties + 8 * s, phase);
-                    // Fetches the t-th step into place s.
-                    {
-                        const int step = first + t;
-                        const uint mbarrier = fulls + 8 * s;
-                        const int k = step * 64;
-                        mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                        fetch_box(a_at + s * 2048, a_map,
-                                k, first_m, mbarrier);
-                        fetch_box(b_at + s * 8192, b_map,
-                                k, first_n, mbarrier);
-                    }
+                // Those before are the workers' to fetch: of the first tile alone.
+                if (t >= early) {
+                    mbarrier_wait(empties + 8 * stage, phase);
+                    const int step = first + t;
+                    const uint mbarrier = fulls + 8 * stage;
+                    const int k = step * 64;
+                    mbarrier_expect(mbarrier, (box_m + box_n) * 128);
+                    fetch_box(a_at + stage * 2048, a_map,
+                            k, first_m, mbarrier);
+                    fetch_box(b_at + stage * 8192, b_map,
+                            k, first_n, mbarrier);
                 }
-                if (++s == 12) {
-                    s = 0;
+                if (++stage == 12) {
+                    stage = 0;
                     phase ^= 1;
                 }
             }

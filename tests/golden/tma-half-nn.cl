@@ -361,13 +361,12 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             publish_map(a_map + which * 128, local_address(map));
             asm volatile("bar.sync 3, 64;" ::: "memory");
         }
+        // Steps before this one are the workers' to fetch: of the first tile alone.
         int early = 2;
         if (item == 256) {
             acquire_map(a_map);
             acquire_map(b_map);
-        }
-        if (item == 256) {
-            uint s = 0, phase = 1;
+            uint stage = 0, phase = 1;
             const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
             const int first = 0, num = (K + 63) / 64;
             // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
@@ -377,24 +376,21 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
             const int first_m = tile_m * 128, first_n = tile_n * 128;
             for (int t = 0; t < num; t++) {
-                if (t >= early)
-                {
-                    mbarrier_wait(empties + 8 * s, phase);
-                    // Fetches the t-th step into place s.
-                    {
-                        const int step = first + t;
-                        const uint mbarrier = fulls + 8 * s;
-                        const int k = step * 64;
-                        mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                        fetch_box(a_at + s * 16384, a_map,
-                                k, first_m, mbarrier);
-                        for (int x = 0; x < 128; x += 64)
-                            fetch_box(b_at + s * 16384 + x * 128, b_map,
-                                    first_n + x, k, mbarrier);
-                    }
+                // Those before are the workers' to fetch: of the first tile alone.
+                if (t >= early) {
+                    mbarrier_wait(empties + 8 * stage, phase);
+                    const int step = first + t;
+                    const uint mbarrier = fulls + 8 * stage;
+                    const int k = step * 64;
+                    mbarrier_expect(mbarrier, (box_m + box_n) * 128);
+                    fetch_box(a_at + stage * 16384, a_map,
+                            k, first_m, mbarrier);
+                    for (int x = 0; x < 128; x += 64)
+                        fetch_box(b_at + stage * 16384 + x * 128, b_map,
+                                first_n + x, k, mbarrier);
                 }
-                if (++s == 6) {
-                    s = 0;
+                if (++stage == 6) {
+                    stage = 0;
                     phase ^= 1;
                 }
             }
@@ -449,9 +445,9 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
         for (int i = 0; i < 64; i++)
             c[i] = 0;
         for (int now = 0; now < num; now++) {
-            // Where the tiles are, as descriptors have it (PTX ISA, "matrix descriptor"): below
-            // 2^32 the address and, where k lies across, the stride from 64 (64) rows (columns) to
-            // the next.
+            // The low words of descriptors (PTX ISA, "matrix descriptor") have the addresses of the
+            // tiles. Where k lies across, they have the stride from 64 (64) rows (columns) to the
+            // next as well.
             const uint a = (a_at + stage * 16384 + group * 8192) >> 4
                     | 1 << 16;
             const uint b = (b_at + stage * 16384) >> 4 | 512 << 16;
@@ -488,11 +484,12 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                         #pragma unroll
                         for (int b = 0; b < 4; b++)
                             put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],
-                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha,
-                                    beta, is_aligned);
+                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,
+                                    is_aligned);
                     continue;
                 }
-                // With its three neighbours a work-item changes them for the eight columns of one.
+                // Four neighbours exchange: each then has eight columns side by side of one of the
+                // blocks.
                 uint x[4];
                 #pragma unroll
                 for (int b = 0; b < 4; b++)
@@ -510,8 +507,8 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                 warp_sync();
                 rows[item] = (uint4) (x[0], x[1], x[2], x[3]);
                 warp_sync();
-                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32)
-                        + item % 32;
+                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32) + item
+                        % 32;
                 if (block + item % 32 < N)
                     #pragma unroll
                     for (int r = 0; r < 8; r++)

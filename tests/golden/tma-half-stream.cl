@@ -369,13 +369,12 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
             publish_map(a_map + which * 128, local_address(map));
             asm volatile("bar.sync 3, 64;" ::: "memory");
         }
+        // Steps before this one are the workers' to fetch: of the first tile alone.
         int early = 2;
         if (item == 128) {
             acquire_map(a_map);
             acquire_map(b_map);
-        }
-        if (item == 128) {
-            uint s = 0, phase = 1;
+            uint stage = 0, phase = 1;
             for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
                 const bool is_whole = turn < whole;
                 const uint done = is_whole ? 0 : divide(at, steps);
@@ -397,24 +396,21 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                 const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
                 const int first_m = tile_m * 64, first_n = tile_n * 64;
                 for (int t = 0; t < num; t++) {
-                    if (t >= early)
-                    {
-                        mbarrier_wait(empties + 8 * s, phase);
-                        // Fetches the t-th step into place s.
-                        {
-                            const int after_first = t + late;
-                            const int step = first + after_first - (after_first < num ? 0 : num);
-                            const uint mbarrier = fulls + 8 * s;
-                            const int k = step * 64;
-                            mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                            fetch_box(a_at + s * 8192, a_map,
-                                    first_m, k, mbarrier);
-                            fetch_box(b_at + s * 8192, b_map,
-                                    k, first_n, mbarrier);
-                        }
+                    // Those before are the workers' to fetch: of the first tile alone.
+                    if (t >= early) {
+                        mbarrier_wait(empties + 8 * stage, phase);
+                        const int after_first = t + late;
+                        const int step = first + after_first - (after_first < num ? 0 : num);
+                        const uint mbarrier = fulls + 8 * stage;
+                        const int k = step * 64;
+                        mbarrier_expect(mbarrier, (box_m + box_n) * 128);
+                        fetch_box(a_at + stage * 8192, a_map,
+                                first_m, k, mbarrier);
+                        fetch_box(b_at + stage * 8192, b_map,
+                                k, first_n, mbarrier);
                     }
-                    if (++s == 5) {
-                        s = 0;
+                    if (++stage == 5) {
+                        stage = 0;
                         phase ^= 1;
                     }
                 }
@@ -467,6 +463,7 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
             asm volatile("bar.sync 2, 128;" ::: "memory");
             for (int s = 0; item == 0 && s < early; s++)
                 mbarrier_arrive(fulls + 8 * s);
+            // Of the first tile alone.
             break;
         }
     }
@@ -498,9 +495,9 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
             for (int i = 0; i < 32; i++)
                 c[i] = 0;
             for (int now = 0; now < num; now++) {
-                // Where the tiles are, as descriptors have it (PTX ISA, "matrix descriptor"): below
-                // 2^32 the address and, where k lies across, the stride from 64 (64) rows (columns)
-                // to the next.
+                // The low words of descriptors (PTX ISA, "matrix descriptor") have the addresses of
+                // the tiles. Where k lies across, they have the stride from 64 (64) rows (columns)
+                // to the next as well.
                 const uint a = (a_at + stage * 8192 + group * 8192) >> 4
                         | 512 << 16;
                 const uint b = (b_at + stage * 8192) >> 4 | 1 << 16;
@@ -548,12 +545,12 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                             #pragma unroll
                             for (int b = 0; b < 4; b++)
                                 put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],
-                                        C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha,
-                                        beta, is_aligned);
+                                        C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,
+                                        is_aligned);
                         continue;
                     }
-                    // With its three neighbours a work-item changes them for the eight columns of
-                    // one.
+                    // Four neighbours exchange: each then has eight columns side by side of one of
+                    // the blocks.
                     uint x[4];
                     #pragma unroll
                     for (int b = 0; b < 4; b++)

@@ -205,7 +205,7 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
 
     if (item >= 128) {
         const uint who = item - 128;
-        uint s = 0, phase = 1;
+        uint stage = 0, phase = 1;
         for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
             const bool is_whole = turn < whole;
             const uint done = is_whole ? 0 : divide(at, steps);
@@ -230,14 +230,14 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
                 const int after_first = t + late;
                 const int step = first + after_first - (after_first < num ? 0 : num);
                 const int k = step * 32;
-                mbarrier_wait(empties + 8 * s, phase);
-                fetch_a(a_at + s * 8192, A + a_offset + first_m * lda + k,
+                mbarrier_wait(empties + 8 * stage, phase);
+                fetch_a(a_at + stage * 8192, A + a_offset + first_m * lda + k,
                         lda, M - first_m, K - k, who);
-                fetch_b(b_at + s * 16384, B + b_offset + k * ldb + first_n,
+                fetch_b(b_at + stage * 16384, B + b_offset + k * ldb + first_n,
                         ldb, N - first_n, K - k, who);
-                mbarrier_arrive_copied(fulls + 8 * s);
-                if (++s == 6) {
-                    s = 0;
+                mbarrier_arrive_copied(fulls + 8 * stage);
+                if (++stage == 6) {
+                    stage = 0;
                     phase ^= 1;
                 }
             }

@@ -320,7 +320,7 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
             acquire_map(b_map);
         }
         warp_sync();
-        uint s = 0, phase = 1, transpose_phase = 0;
+        uint stage = 0, phase = 1, transpose_phase = 0;
         const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
         const int first = 0, num = (K + 31) / 32;
         // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
@@ -331,20 +331,17 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
         const int first_m = tile_m * 64, first_n = tile_n * 64;
         // A tile is transposed when the next one has been asked for.
         for (int t = 0; t <= num; t++) {
-            const uint p = s == 0 ? 3 : s - 1;
+            const uint p = stage == 0 ? 3 : stage - 1;
             if (item == 256 && t < num) {
-                mbarrier_wait(empties + 8 * s, phase);
-                // Fetches the t-th step into place s.
-                {
-                    const int step = first + t;
-                    const uint mbarrier = fulls + 8 * s;
-                    const int k = step * 32;
-                    mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                    fetch_box(a_at + s * 8192, a_map,
-                            k, first_m, mbarrier);
-                    fetch_box(b_at + s * 8192, b_map,
-                            first_n, k, mbarrier);
-                }
+                mbarrier_wait(empties + 8 * stage, phase);
+                const int step = first + t;
+                const uint mbarrier = fulls + 8 * stage;
+                const int k = step * 32;
+                mbarrier_expect(mbarrier, (box_m + box_n) * 128);
+                fetch_box(a_at + stage * 8192, a_map,
+                        k, first_m, mbarrier);
+                fetch_box(b_at + stage * 8192, b_map,
+                        first_n, k, mbarrier);
             }
             if (t > 0) {
                 // Transposes the tiles of place p, as soon as they are there, and says so. Of up to
@@ -357,8 +354,8 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
                     mbarrier_arrive(transposeds + 8 * p);
                 transpose_phase ^= p == 3;
             }
-            if (t < num && ++s == 4) {
-                s = 0;
+            if (t < num && ++stage == 4) {
+                stage = 0;
                 phase ^= 1;
             }
         }

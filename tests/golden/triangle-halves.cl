@@ -551,7 +551,7 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
                     (__global const uchar *) (a_exponents + a_lines);
             __global const uchar *b_pieces =
                     (__global const uchar *) (b_exponents + b_lines);
-            uint s = 0, phase = 1;
+            uint stage = 0, phase = 1;
             const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
             const int first = 0, num = (K + 63) / 64;
             // Tiles of which something is stored, row by row.
@@ -560,16 +560,16 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
             const int first_m = tile_m * 64, first_n = tile_n * 128;
             for (int t = 0; t < num; t++) {
                 const int step = first + t;
-                mbarrier_wait(empties + 8 * s, phase);
-                mbarrier_expect(fulls + 8 * s, 49152);
-                fetch_bytes(a_at + s * 16384, a_pieces
+                mbarrier_wait(empties + 8 * stage, phase);
+                mbarrier_expect(fulls + 8 * stage, 49152);
+                fetch_bytes(a_at + stage * 16384, a_pieces
                         + (step * (a_lines / 8) + first_m / 8) * 2048, 16384,
-                        fulls + 8 * s);
-                fetch_bytes(b_at + s * 32768, b_pieces
+                        fulls + 8 * stage);
+                fetch_bytes(b_at + stage * 32768, b_pieces
                         + (step * (b_lines / 8) + first_n / 8) * 2048, 32768,
-                        fulls + 8 * s);
-                if (++s == 4) {
-                    s = 0;
+                        fulls + 8 * stage);
+                if (++stage == 4) {
+                    stage = 0;
                     phase ^= 1;
                 }
             }

@@ -409,13 +409,14 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
             publish_map(a_map + which * 128, local_address(map));
             asm volatile("bar.sync 3, 64;" ::: "memory");
         }
+        // Steps before this one are the workers' to fetch: of the first tile alone.
         int early = 2;
         if (item == 256) {
             acquire_map(a_map);
             acquire_map(b_map);
         }
         warp_sync();
-        uint s = 0, phase = 1, transpose_phase = 0;
+        uint stage = 0, phase = 1, transpose_phase = 0;
         const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
         const int first = 0, num = (K + 31) / 32;
         // Tiles of which something is stored, row by row.
@@ -424,20 +425,17 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
         const int first_m = tile_m * 64, first_n = tile_n * 128;
         // A tile is transposed when the next one has been asked for.
         for (int t = 0; t <= num; t++) {
-            const uint p = s == 0 ? 5 : s - 1;
+            const uint p = stage == 0 ? 5 : stage - 1;
             if (item == 256 && t >= early && t < num) {
-                mbarrier_wait(empties + 8 * s, phase);
-                // Fetches the t-th step into place s.
-                {
-                    const int step = first + t;
-                    const uint mbarrier = fulls + 8 * s;
-                    const int k = step * 32;
-                    mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                    fetch_box(a_at + s * 8192, a_map,
-                            k, first_m, mbarrier);
-                    fetch_box(b_at + s * 16384, b_map,
-                            k, first_n, mbarrier);
-                }
+                mbarrier_wait(empties + 8 * stage, phase);
+                const int step = first + t;
+                const uint mbarrier = fulls + 8 * stage;
+                const int k = step * 32;
+                mbarrier_expect(mbarrier, (box_m + box_n) * 128);
+                fetch_box(a_at + stage * 8192, a_map,
+                        k, first_m, mbarrier);
+                fetch_box(b_at + stage * 16384, b_map,
+                        k, first_n, mbarrier);
             }
             if (t > 0) {
                 // Transposes the tiles of place p, as soon as they are there, and says so. Of up to
@@ -454,8 +452,8 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
                     mbarrier_arrive(transposeds + 8 * p);
                 transpose_phase ^= p == 5;
             }
-            if (t < num && ++s == 6) {
-                s = 0;
+            if (t < num && ++stage == 6) {
+                stage = 0;
                 phase ^= 1;
             }
         }
