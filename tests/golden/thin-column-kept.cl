@@ -47,9 +47,9 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
     parts += parts_at + (long) own_part * S * L;
     C += c_offset;
 
+    const int base = (int) get_group_id(0) * 8;
     // A work-item's columns of X are side by side where that makes aligned vectors; else they are
     // 4 apart, so that those of all are side by side. Past the end the last is repeated.
-    const int base = (int) get_group_id(0) * 8;
     const bool whole = false;
     float c[4][2];
     #pragma unroll
@@ -75,11 +75,11 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
         for (; k + 2 < end; k += 4) {
             __global const half *x = X + k * ldx;
             float a[2][2];
+            #pragma unroll
+            for (int r = 0; r < 2; r++)
                 #pragma unroll
-                for (int r = 0; r < 2; r++)
-                    #pragma unroll
-                    for (int v = 0; v < 2; v++)
-                        a[r][v] = load(x + r * 2 * ldx + column[v]);
+                for (int v = 0; v < 2; v++)
+                    a[r][v] = load(x + r * 2 * ldx + column[v]);
             #pragma unroll
             for (int r = 0; r < 2; r++)
                 #pragma unroll
@@ -93,9 +93,9 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
         for (; k < end; k += 2) {
             __global const half *x = X + k * ldx;
             float a[1][2];
-                #pragma unroll
-                for (int v = 0; v < 2; v++)
-                    a[0][v] = load(x + column[v]);
+            #pragma unroll
+            for (int v = 0; v < 2; v++)
+                a[0][v] = load(x + column[v]);
             #pragma unroll
             for (int j = 0; j < 4; j++) {
                 const float b = kept[(k - chunk) * 4 + j];

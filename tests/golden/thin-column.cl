@@ -109,8 +109,9 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
     if (along_k == 0 && s < S) {
         const float sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
-            if (first + i >= begin && first + i < L)
+            if (first + i >= begin && first + i < L) {
                 put(sums[i], alpha, beta,
                         C + (first + i) * ldc + s);
+            }
     }
 }

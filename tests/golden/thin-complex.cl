@@ -132,8 +132,9 @@ void kiln_cgemm_thin_multiply(long L, long S, long K, float alpha, float alpha_i
         float2 sums[2];
         vstore4(part[item], 0, (float *) sums);
         for (int i = 0; i < 2; i++)
-            if (first + i >= begin && first + i < L)
+            if (first + i >= begin && first + i < L) {
                 put(sums[i], conj_a, alpha, alpha_imag, beta, beta_imag,
                         C + s * ldc + first + i);
+            }
     }
 }

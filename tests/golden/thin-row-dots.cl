@@ -108,9 +108,10 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     if (along_k == 0 && s < S) {
         const float sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
-            if (first + i >= begin && first + i < L)
+            if (first + i >= begin && first + i < L) {
                 put(sums[i], alpha, beta,
                         C + s * ldc + first + i);
+            }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     part[0][item] = total(c1_0);
@@ -125,8 +126,9 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     if (along_k == 0 && s + 1 < S) {
         const float sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
-            if (first + i >= begin && first + i < L)
+            if (first + i >= begin && first + i < L) {
                 put(sums[i], alpha, beta,
                         C + (s + 1) * ldc + first + i);
+            }
     }
 }

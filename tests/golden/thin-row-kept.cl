@@ -45,6 +45,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     const int item = get_local_id(1) * 4 + get_local_id(0);
     C += c_offset;
 
+    const long base = (long) get_group_id(0) * 4;
     // Rows past the end repeat the last one; what is computed from them is not stored.
     __global const float *x[2];
     #pragma unroll
@@ -143,13 +144,14 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int i = item; i < 8; i += 8) {
         const int of = i % 2, v = i / 2 % 2, j = i / 4;
-        const long at = (long) get_group_id(0) * 4 + of * 2 + v;
+        const long at = base + of * 2 + v;
         __local const float *sums = kept + (j * 2 + v) * 12 + of;
         float sum = sums[0];
         for (int k = 1; k < 4; k++)
             sum += sums[k * 3];
         const long short_at = s + j;
-        if (at < L && short_at < S)
+        if (at < L && short_at < S) {
             put(sum, alpha, beta, C + short_at * ldc + at);
+        }
     }
 }

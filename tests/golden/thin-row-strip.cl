@@ -83,8 +83,9 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         float sums[4];
         vstore4(c0[v], 0, sums);
         for (int i = 0; i < 4; i++)
-            if (first + i >= begin && first + i < L)
+            if (first + i >= begin && first + i < L) {
                 put(sums[i], alpha, beta,
                         C + s * ldc + first + i);
+            }
     }
 }

@@ -82,8 +82,9 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         float sums[2];
         vstore2(part[item], 0, sums);
         for (int i = 0; i < 2; i++)
-            if (first + i >= begin && first + i < L)
+            if (first + i >= begin && first + i < L) {
                 put(sums[i], alpha, beta,
                         C + s * ldc + first + i);
+            }
     }
 }
