@@ -186,8 +186,8 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                     c[i][j][e] = 0;
         uint as0[2][4], bs0[2][4];
         int stage = 0;
-        // Halves that begin anywhere go through registers.
-        // Behind the last elements of A and B.
+        // Halves that begin anywhere go through registers. `a_end` and `b_end` are behind
+        // the last elements of A and B.
         __global const half *a_end = A + (M - 1) * lda + K;
         __global const half *b_end = B + (N - 1) * ldb + K;
         for (int t = 0; t < num + 3; t++) {
@@ -292,7 +292,8 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                 }
         }
         const float factor = beta != 0 ? 1 : alpha;
-        // A word is two halves. Between rows are four more, so that eight rows meet in no bank.
+        // A word is two halves. Rows lie four words further apart than they are long, so that eight
+        // of them meet in no bank.
         __local uint *c_words = (__local uint *) both_tiles;
         // All have multiplied the last step.
         barrier(CLK_LOCAL_MEM_FENCE);

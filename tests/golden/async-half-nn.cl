@@ -138,7 +138,7 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
             "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// What put does, in a row of C, where there is such a column.
+// put for column `col` of the row `out`, if there is such a column and it is stored.
 static void put_column(float x, __global half *out, long col, long N,
         float alpha, float beta)
 {
@@ -355,7 +355,8 @@ void kiln_hgemm_async_stream(long M, long N, long K,
                     }
             }
             const float factor = beta != 0 ? 1 : alpha;
-            // A word is two halves. Between rows are four more, so that eight rows meet in no bank.
+            // A word is two halves. Rows lie four words further apart than they are long, so that
+            // eight of them meet in no bank.
             __local uint *c_words = (__local uint *) both_tiles;
             // All have multiplied the last step.
             barrier(CLK_LOCAL_MEM_FENCE);

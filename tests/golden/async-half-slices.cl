@@ -132,7 +132,7 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
             "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// What put does, in a row of C, where there is such a column.
+// put for column `col` of the row `out`, if there is such a column and it is stored.
 static void put_column(float x, __global half *out, long col, long N,
         float alpha, float beta)
 {

@@ -57,8 +57,7 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines,
             #pragma unroll
             for (uint n = 0; n < 64; n += 16) {
                 const uint line = first + n;
-                // Four lines of a value of k lie side by side, so that no two
-                // work-items meet in a bank.
+                // Four lines of a value of k lie side by side: no two work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
                 copy_element(to + where, from + n * ld + i,
@@ -72,8 +71,7 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines,
             #pragma unroll
             for (uint n = 0; n < 64; n += 16) {
                 const uint line = first + n;
-                // Four lines of a value of k lie side by side, so that no two
-                // work-items meet in a bank.
+                // Four lines of a value of k lie side by side: no two work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
                 copy_element(to + where, from + n * ld + i,
@@ -99,8 +97,7 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines,
             #pragma unroll
             for (uint n = 0; n < 64; n += 16) {
                 const uint line = first + n;
-                // Four lines of a value of k lie side by side, so that no two
-                // work-items meet in a bank.
+                // Four lines of a value of k lie side by side: no two work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
                 copy_element(to + where, from + n * ld + i,
@@ -114,8 +111,7 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines,
             #pragma unroll
             for (uint n = 0; n < 64; n += 16) {
                 const uint line = first + n;
-                // Four lines of a value of k lie side by side, so that no two
-                // work-items meet in a bank.
+                // Four lines of a value of k lie side by side: no two work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
                 copy_element(to + where, from + n * ld + i,
@@ -125,7 +121,7 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines,
     }
 }
 
-// What put does, in a row of C, where there is such a column.
+// put for column `col` of the row `out`, if there is such a column and it is stored.
 static void put_column(float x, __global float *out, long col, long N,
         float alpha, float beta)
 {

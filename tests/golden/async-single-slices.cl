@@ -60,8 +60,7 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 32; n += 8) {
             const uint line = first + n;
-            const uint where = x / 32 * 4096 + line * 128
-                    + x % 32 * 4;
+            const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;
             copy_element(to + where, from + n * ld,
                     true);
         }
@@ -70,8 +69,7 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 32; n += 8) {
             const uint line = first + n;
-            const uint where = x / 32 * 4096 + line * 128
-                    + x % 32 * 4;
+            const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;
             copy_element(to + where, from + n * ld,
                     line < lines && (int) x < cols);
         }
@@ -94,8 +92,7 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines,
             #pragma unroll
             for (uint n = 0; n < 64; n += 32) {
                 const uint line = first + n;
-                // Four lines of a value of k lie side by side, so that no two
-                // work-items meet in a bank.
+                // Four lines of a value of k lie side by side: no two work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
                 copy_element(to + where, from + n * ld + i,
@@ -109,8 +106,7 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines,
             #pragma unroll
             for (uint n = 0; n < 64; n += 32) {
                 const uint line = first + n;
-                // Four lines of a value of k lie side by side, so that no two
-                // work-items meet in a bank.
+                // Four lines of a value of k lie side by side: no two work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
                 copy_element(to + where, from + n * ld + i,
@@ -120,7 +116,7 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines,
     }
 }
 
-// What put does, in a row of C, where there is such a column.
+// put for column `col` of the row `out`, if there is such a column and it is stored.
 static void put_column(float x, __global float *out, long col, long N,
         float alpha, float beta)
 {

@@ -157,7 +157,7 @@ static void add(float c[2][4][4], float x[2][4][4], float factor)
                 c[i][j][e] += factor * x[i][j][e];
 }
 
-// What put does, in a row of C, where there is such a column.
+// put for column `col` of the row `out`, if there is such a column and it is stored.
 static void put_column(float x, __global float *out, long col, long N,
         float alpha, float beta)
 {

@@ -34,8 +34,9 @@ static void put_vector(float4 x, float alpha, float beta, __global float *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
-// Asks for the line of memory of an address that is read soon. The address may lie outside of a
-// buffer, so that this is for compilers that make a CPU's own code; others do without.
+// Asks for the line of memory of an address that is read soon: nothing, unless there is the
+// builtin. The address may lie outside of a buffer, so that this is for compilers that make a
+// CPU's own code; others do without.
 #define ask_for(address)
 #if defined(__has_builtin) && !defined(__SPIR__) && !defined(__SPIRV__)
 #if __has_builtin(__builtin_prefetch)

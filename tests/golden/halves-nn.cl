@@ -161,7 +161,7 @@ static void multiply_first(float c[32], uint a, uint b)
             "l"((ulong) 128 << 32 | a), "l"((ulong) 128 << 32 | b));
 }
 
-// What put does, in a row of C, where there is such a column.
+// put for column `col` of the row `out`, if there is such a column and it is stored.
 static void put_column(float x, __global float *out, long col, long N,
         float alpha, float beta)
 {
@@ -579,7 +579,6 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
         const long row_0 = first_m + item / 32 * 16 + item % 32 / 4,
                 col_0 = first_n + item % 4 * 2;
         if (is_plain) {
-            // Every line is put together again, or was not cut.
             const uint warp = item / 32;
             // 128 of k have sums of their own, so that fewer are added one after the other.
             float sums[32];
@@ -590,6 +589,7 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
                 __local uchar *a_tile = a_tiles + stage * 32768;
                 __local uchar *b_tile = b_tiles + stage * 16384;
                 mbarrier_wait(fulls + 8 * stage, phase);
+                // Every line is put together again, or was not cut.
                 #pragma unroll 1
                 for (uint g = warp; g < 24; g += 8) {
                     const bool is_a = g < 16;

@@ -238,9 +238,9 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                     continue;
                 __local const uchar *a_tile = a_tiles + stage * 8192;
                 __local const uchar *b_tile = b_tiles + stage * 4096;
-                // Eight values of k: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
-                // work-items that read together meet in a bank. First, where a work-item's first
-                // element of A and of B is in a tile.
+                // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1.
+                // No two work-items that read together meet in a bank. Where a work-item's first
+                // element of A and of B is in a tile:
                 const uint a_first = warp_m * 128 + lane_n * 256
                         + (lane_m ^ 2 * lane_n) * 16;
                 const uint b_first = warp_n * 128 + lane_n * 256

@@ -177,7 +177,7 @@ static void fetch_y(uint to, uint full, __global const uchar *from)
     fetch_bytes(to, from, 24576, full);
 }
 
-// What put does, in a row of C, where there is such a column.
+// put for column `col` of the row `out`, if there is such a column and it is stored.
 static void put_column(float x, __global float *out, long col, long N,
         float alpha, float beta)
 {

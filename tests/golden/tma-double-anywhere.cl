@@ -114,7 +114,7 @@ static void multiply_blocks(double c[4], const double a[4], const double b[2])
             "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
 }
 
-// What put does, in a row of C, where there is such a column.
+// put for column `col` of the row `out`, if there is such a column and it is stored.
 static void put_column(double x, __global double *out, long col, long N,
         double alpha, double beta)
 {

@@ -211,7 +211,7 @@ static void multiply_64(float c[32], uint a, uint b)
             "l"((ulong) 1073741888 << 32 | a), "l"((ulong) 1073741888 << 32 | b));
 }
 
-// What put does, in a row of C, where there is such a column.
+// put for column `col` of the row `out`, if there is such a column and it is stored.
 static void put_column(float x, __global half *out, long col, long N,
         float alpha, float beta)
 {

@@ -110,7 +110,7 @@ static void fetch_b(uint tile, __global const float *from, long ld, int left,
     }
 }
 
-// What put does, in a row of C, where there is such a column.
+// put for column `col` of the row `out`, if there is such a column and it is stored.
 static void put_column(float x, __global float *out, long col, long N,
         float alpha, float beta)
 {

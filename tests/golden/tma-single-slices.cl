@@ -207,7 +207,7 @@ static void transpose_block(__local uchar *tile, uint rows, uint i)
     }
 }
 
-// What put does, in a row of C, where there is such a column.
+// put for column `col` of the row `out`, if there is such a column and it is stored.
 static void put_column(float x, __global float *out, long col, long N,
         float alpha, float beta)
 {

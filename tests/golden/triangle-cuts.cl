@@ -220,7 +220,7 @@ static bool is_inside(long row, long col, uint rows, uint columns, int triangle)
     return col + columns <= (row + 1) * triangle;
 }
 
-// What put does, in a row of C, where there is such a column.
+// put for column `col` of the row `out`, if there is such a column and it is stored.
 static void put_column(float x, __global float *out, long col, long2 stored,
         float alpha, float beta)
 {

@@ -235,7 +235,7 @@ static uint2 place_of_tile(uint tile, uint tiles_n, int triangle)
     return (uint2) (row, of_row + (triangle < 0 ? row * slope.x / slope.y : 0));
 }
 
-// What put does, in a row of C, where there is such a column.
+// put for column `col` of the row `out`, if there is such a column and it is stored.
 static void put_column(float x, __global float *out, long col, long2 stored,
         float alpha, float beta)
 {
@@ -601,7 +601,6 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
         const long row_0 = first_m + item / 32 * 16 + item % 32 / 4,
                 col_0 = first_n + item % 4 * 2;
         if (is_plain) {
-            // Every line is put together again, or was not cut.
             const uint warp = item / 32;
             // 128 of k have sums of their own, so that fewer are added one after the other.
             float sums[64];
@@ -612,6 +611,7 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
                 __local uchar *a_tile = a_tiles + stage * 16384;
                 __local uchar *b_tile = b_tiles + stage * 32768;
                 mbarrier_wait(fulls + 8 * stage, phase);
+                // Every line is put together again, or was not cut.
                 #pragma unroll 1
                 for (uint g = warp; g < 24; g += 4) {
                     const bool is_a = g < 8;

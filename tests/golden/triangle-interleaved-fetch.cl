@@ -301,13 +301,14 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
             re[e / 16][e / 4 % 4][e % 4] =
                     im[e / 16][e / 4 % 4][e % 4] = 0;
         // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
-        // work-items that read together meet in a bank. Set 0 is multiplied while set 1 is read for
-        // what comes next: the rows of a step while the last columns of the one before are
-        // multiplied. First, where a work-item's first element of A and of B is in a tile.
+        // work-items that read together meet in a bank. Where a work-item's first element of A and
+        // of B is in a tile:
         const uint a_first = (warp_m + lane_m) * 128
                 + (lane_m ^ 2 * lane_n) * 16;
         const uint b_first = (warp_n + lane_m) * 128
                 + (lane_m ^ 2 * lane_n) * 16;
+        // Set 0 is multiplied while set 1 is read for what comes next: the rows of a step while the
+        // last columns of the one before are multiplied.
         double2 a0[2][4], b0[2], a1[2][4], b1[2];
         if (num > 0) {
             mbarrier_wait(fulls + 8 * stage, phase);

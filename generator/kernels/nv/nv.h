@@ -18,7 +18,7 @@
     /* The lines of a tile: rows of A (columns of B) if k lie side by side, else values of k. */ \
     { "LINESA", "TA ? BK : BM" }, \
     { "LINESB", "TB ? BN : BK" }, \
-    /* How many parts the k of a tile has of which mma multiplies one after the other. */ \
+    /* Parts of a tile's k that mma takes one after the other. */ \
     { "KPARTS", "DOUBLE ? 2 : BK / 16" }, \
     /* Rows of A (columns of B) whose tiles are fetched together where they lie side by side. */ \
     { "COLSA", "DOUBLE || COMPLEX ? 128 / ELEM_BYTES : min(64, BM)" }, \

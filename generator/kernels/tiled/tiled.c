@@ -56,7 +56,7 @@ static const struct family_value values[] = {
     { "FETCHED", "AHEAD * (LOCALA * ALOADS + LOCALB * BLOADS)" },
     { "BVEC", "LOCALB && PAD % VEC == 0 ? VEC : 1" },
     { "AVEC", AT_ONCE(4) " ? 4 : " AT_ONCE(2) " ? 2 : 1" },
-    { "WIDEA", "REALS * AVEC > 1" },             // whether what is read at once is a vector
+    { "VECTORA", "REALS * AVEC > 1" },           // whether what is read at once is a vector
     { "STAGED", "LOCALA || LOCALB" },            // whether anything is in local memory
     { "ABYTES", "AVEC * REALS * REAL_BYTES" },
     VALUES_ADD,
