@@ -29,7 +29,7 @@ enum { FIT_LEAST = 4 };
 enum { FIT_ENOUGH = 100 };
 
 /* What the family tells counts as so many samples, and what the coefficients tell that are fitted
- * anew: they were fitted to about as many shapes. */
+ * anew: those of a bundle were fitted to some hundreds of shapes (tuned/MEASUREMENTS.md). */
 enum { FIT_FAMILY_COUNTS = 8, FIT_PRIOR_COUNTS = 200 };
 
 /* By how much longer all recipes of a bundle for the device took counts as so many samples of each:

@@ -346,9 +346,12 @@ static void render_only(struct render *r, const struct line *l)
 static struct line render_if(struct render *r, struct line l)
 {
     bool done = false;
-    if (l.only.p && eval(r, l.rest))
-        render_only(r, &l);
-    while (!l.only.p && !r->failed && l.kind != DIR_END) {
+    if (l.only.p) {
+        if (eval(r, l.rest))
+            render_only(r, &l);
+        return advance(r, &l);
+    }
+    while (!r->failed && l.kind != DIR_END) {
         r->line = l.number;
         bool take = !done && (l.kind == DIR_ELSE || eval(r, l.rest) != 0);
         struct line body = advance(r, &l);
@@ -364,19 +367,20 @@ static struct line render_for(struct render *r, struct line l)
     struct line body = advance(r, &l);
     if (!parse_range(r, l.rest, &range))
         return body;
-    struct line close = range.from < range.to || l.only.p ? body : skip_block(r, body);
+    const bool is_block = !l.only.p;
+    struct line close = is_block && range.from >= range.to ? skip_block(r, body) : body;
     for (int64_t i = range.from; i < range.to && !r->failed; i++) {
         size_t mark = r->scope->num;
         charge(r, 1);
         r->line = l.number;
         bind(r, range.name, i);
-        if (l.only.p)
-            render_only(r, &l);
-        else
+        if (is_block)
             close = render_inner(r, body);
+        else
+            render_only(r, &l);
         r->scope->num = mark;
     }
-    return l.only.p ? body : advance(r, &close);
+    return is_block ? advance(r, &close) : body;
 }
 
 /* "NAME = EXPR", and sets it. */
