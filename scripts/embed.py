@@ -5,7 +5,7 @@ usage: embed.py OUT TEMPLATE...
        embed.py --text NAME HEADER OUT FILE
 
 Emits `template_files`, one struct tmpl_file per template (generator/core/tmpl.h). A file is called
-by its folder and its own name: fused/step.cl.in. With --text: the string NAME, which HEADER
+by its folder and its own name: fused/pack.cl.in. With --text: the string NAME, which HEADER
 declares, of one file.
 """
 import os

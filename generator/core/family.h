@@ -44,7 +44,7 @@ struct family_value {
 struct family_stage {
     const char *name;                  /* in kernel names */
     const char *when;                  /* expression; NULL: always */
-    const char *template;              /* file: "fused/fused.cl.in" */
+    const char *template;              /* file: "fused/fused" */
     const char *bind;                  /* "NAME = EXPR; ..." for this stage's text; or NULL */
     const char *dims;                  /* extents along axis 0, 1, 2: "N M" */
     const char *tiles, *locals;        /* expressions, as many as dims: "BLKN; BLKM" */

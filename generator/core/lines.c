@@ -12,7 +12,7 @@ static const struct {
 } directives[] = {
     { "if", DIR_IF }, { "elif", DIR_ELIF }, { "else", DIR_ELSE }, { "end", DIR_END },
     { "for", DIR_FOR }, { "let", DIR_LET }, { "include", DIR_INCLUDE }, { "takes", DIR_TAKES },
-    { "wrap", DIR_WRAP }, { "body", DIR_BODY },
+    { "wrap", DIR_WRAP }, { "body", DIR_BODY }, { "fragment", DIR_FRAGMENT },
 };
 
 /* ---- spans ---- */
@@ -70,6 +70,8 @@ static void take_only(struct line *l)
 static void find_kind(struct line *l)
 {
     struct span text = span_trim(l->all);
+    if (text.p == text.end && !strncmp(l->next, "@fragment", strlen("@fragment")))
+        l->kind = DIR_COMMENT;
     if (text.p == text.end || *text.p != '@')
         return;
     text.p++;
@@ -100,6 +102,26 @@ struct line line_only(const struct line *line)
     return l;
 }
 
+struct line line_find_fragment(const char *text, struct span name)
+{
+    int number = 1;
+    for (const char *p = text; p; number++) {
+        if (*p == '@') {
+            const struct line l = line_read(p, number);
+            if (l.kind == DIR_FRAGMENT && span_same(l.rest, name))
+                return line_read(l.next, number + 1);
+        }
+        p = strchr(p, '\n');
+        p = p ? p + 1 : NULL;
+    }
+    return line_read("", 0);
+}
+
+bool line_ends_text(const struct line *line)
+{
+    return line->kind == DIR_EOF || line->kind == DIR_FRAGMENT;
+}
+
 bool line_opens_block(const struct line *line)
 {
     return (line->kind == DIR_IF || line->kind == DIR_FOR || line->kind == DIR_WRAP) &&
@@ -109,7 +131,7 @@ bool line_opens_block(const struct line *line)
 bool line_closes_block(const struct line *line)
 {
     return line->kind == DIR_ELIF || line->kind == DIR_ELSE || line->kind == DIR_END ||
-           line->kind == DIR_EOF;
+           line_ends_text(line);
 }
 
 /* ---- blocks ---- */
@@ -163,7 +185,7 @@ static void check_arm(struct check *check, const struct line *l)
 static void check_indent(struct check *check, const struct line *l)
 {
     const struct block *block = innermost(check);
-    if (!block || l->kind == DIR_EOF)
+    if (!block)
         return;
     const struct line *opening = &block->opening;
     const bool closes = line_closes_block(l);
@@ -180,7 +202,7 @@ static void check_line(struct check *check, const struct line *l)
     if (l->kind == DIR_UNKNOWN)
         fail(check, "unknown directive '@%.*s'", span_shown(l->word), l->word.p);
     if (l->kind == DIR_TAKES)
-        fail(check, "'@takes' below the head of the file");
+        fail(check, "'@takes' below the head of the text");
     if ((l->kind == DIR_ELSE || l->kind == DIR_END || l->kind == DIR_BODY) &&
             l->rest.p < l->rest.end)
         fail(check, "text after '@%.*s'", span_shown(l->word), l->word.p);
@@ -204,18 +226,34 @@ static void check_line(struct check *check, const struct line *l)
         check->num--;
 }
 
+/* What ends the text: nothing, or a fragment that can be named. */
+static void check_last(struct check *check, const struct line *l)
+{
+    const struct block *block = innermost(check);
+    if (block) {
+        check->number = block->opening.number;
+        fail(check, "'@%.*s' without '@end'", span_shown(block->opening.word),
+                block->opening.word.p);
+    } else if (l->kind == DIR_FRAGMENT) {
+        struct span rest = l->rest;
+        const struct span name = span_take_word(&rest);
+        check->number = l->number;
+        if (l->indent > 0)
+            fail(check, "'@fragment' is indented");
+        else if (!span_is_name(name) || rest.p < rest.end)
+            fail(check, "expected a name after '@fragment', found '%.*s'", span_shown(l->rest),
+                    l->rest.p);
+    }
+}
+
 bool lines_check(struct line first, int *number, char why[LINES_MESSAGE_BYTES])
 {
     struct check check = { .why = why };
     struct line l = first;
-    for (; !check.failed && l.kind != DIR_EOF; l = line_read(l.next, l.number + 1))
+    for (; !check.failed && !line_ends_text(&l); l = line_read(l.next, l.number + 1))
         check_line(&check, &l);
-    const struct block *block = innermost(&check);
-    if (!check.failed && block) {
-        check.number = block->opening.number;
-        fail(&check, "'@%.*s' without '@end'", span_shown(block->opening.word),
-                block->opening.word.p);
-    }
+    if (!check.failed)
+        check_last(&check, &l);
     *number = check.number;
     return !check.failed;
 }

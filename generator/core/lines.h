@@ -18,6 +18,7 @@ enum {
 enum directive {
     DIR_TEXT, DIR_EOF, DIR_IF, DIR_ELIF, DIR_ELSE, DIR_END, DIR_FOR, DIR_LET, DIR_INCLUDE,
     DIR_TAKES, DIR_WRAP, DIR_BODY, DIR_COMMENT,
+    DIR_FRAGMENT,                      /* ends the text above it, as DIR_EOF does */
     DIR_UNKNOWN,
 };
 
@@ -34,6 +35,11 @@ static inline size_t span_len(struct span s)
 static inline bool span_is(struct span s, const char *word)
 {
     return span_len(s) == strlen(word) && memcmp(s.p, word, span_len(s)) == 0;
+}
+
+static inline bool span_same(struct span s, struct span t)
+{
+    return span_len(s) == span_len(t) && memcmp(s.p, t.p, span_len(s)) == 0;
 }
 
 static inline bool span_begins(struct span s, const char *prefix)
@@ -73,12 +79,17 @@ struct line {
 struct line line_read(const char *p, int number);
 /* What stands behind the colon as a line of its own, indented as the directive is. */
 struct line line_only(const struct line *line);
+/* The line below "@fragment NAME" in a file's text; of kind DIR_EOF, and number 0, where there is
+ * none. */
+struct line line_find_fragment(const char *text, struct span name);
+/* Whether the text ends here. */
+bool line_ends_text(const struct line *line);
 /* @if, @for, @wrap; and @elif, @else, @end, the text's end. */
 bool line_opens_block(const struct line *line);
 bool line_closes_block(const struct line *line);
 
-/* Whether every directive from `first` on is known, every block closed and everything indented as
- * tmpl.h says. False with the number of the line that is wrong, and why. */
+/* Whether every directive from `first` to the text's end is known, every block closed and
+ * everything indented as tmpl.h says. False with the number of the line that is wrong, and why. */
 bool lines_check(struct line first, int *number, char why[LINES_MESSAGE_BYTES]);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "bundle.h"
 #include "text.h"
+#include "tmpl.h"
 
 struct signature {
     unsigned num;
@@ -31,8 +32,8 @@ bool signature_parse(const char *args, bool is_whole, struct signature *signatur
 bool signature_head(const char *name, const char *locals, const char *args, bool is_whole,
         struct text *head);
 
-/* The name by which templates include a kernel's head. */
-#define SIGNATURE_FILE "kernel"
+/* The template that a kernel's head is while it is rendered: templates say "@include kernel". */
+#define SIGNATURE_FILE "kernel" TMPL_ENDING
 
 /* The codes by their names in bundle.h, without prefix. */
 extern const char *const signature_arg_names[KILN_NUM_ARG_CODES];

@@ -49,6 +49,12 @@ struct render {
     bool failed;
 };
 
+/* A text, and where it begins. */
+struct place {
+    const struct tmpl_file *file;
+    struct line first;
+};
+
 struct range {
     struct span name;
     int64_t from, to;
@@ -58,7 +64,7 @@ static struct line render_block(struct render *r, struct line l);
 static void render_fragment(struct render *r, const struct line *l, const struct body *body);
 static void render_line_of_text(struct render *r, const struct line *l);
 static void render_text(struct render *r, struct span text);
-static void render_file(struct render *r, const struct tmpl_file *file, size_t given);
+static void render_place(struct render *r, const struct place *place, size_t given);
 
 __attribute__((format(printf, 2, 3)))
 static void fail(struct render *r, const char *format, ...)
@@ -399,12 +405,37 @@ static void set_name(struct render *r, struct span text)
     bind(r, name, eval(r, rest));
 }
 
+/* A file is called by its name without the ending. */
 static const struct tmpl_file *find_file(const struct render *r, struct span name)
 {
-    for (size_t i = 0; i < r->num_files; i++)
-        if (span_is(name, r->files[i].name))
+    for (size_t i = 0; i < r->num_files; i++) {
+        const char *full = r->files[i].name;
+        if (!strncmp(full, name.p, span_len(name)) && !strcmp(full + span_len(name), TMPL_ENDING))
             return &r->files[i];
+    }
     return NULL;
+}
+
+/* Finds FILE, FILE:FRAGMENT, or :FRAGMENT, which is of the present file. */
+static bool find_text(struct render *r, struct span name, struct place *place)
+{
+    const char *colon = memchr(name.p, ':', span_len(name));
+    const struct span file = { name.p, colon ? colon : name.end };
+    place->file = colon == name.p ? r->file : find_file(r, file);
+    if (!place->file) {
+        fail(r, "no template called '%.*s'", span_shown(file), file.p);
+        return false;
+    }
+    if (!colon) {
+        place->first = line_read(place->file->text, 1);
+        return true;
+    }
+    const struct span fragment = { colon + 1, name.end };
+    place->first = line_find_fragment(place->file->text, fragment);
+    if (!place->first.number)
+        fail(r, "no fragment called '%.*s' in %s", span_shown(fragment), fragment.p,
+                place->file->name);
+    return !r->failed;
 }
 
 /* The names that an @include sets for its fragment: "NAME = EXPR; ...", or nothing. */
@@ -418,7 +449,7 @@ static void set_names(struct render *r, struct span text)
     }
 }
 
-/* The fragment that @include or @wrap names, with the names that it is given, around the body of a
+/* The text that @include or @wrap names, with the names that it is given, around the body of a
  * @wrap. */
 static void render_fragment(struct render *r, const struct line *l, const struct body *body)
 {
@@ -429,11 +460,11 @@ static void render_fragment(struct render *r, const struct line *l, const struct
     if (name.end > l->rest.end)
         name.end = l->rest.end;
     names = span_trim((struct span){ name.end, l->rest.end });
-    const struct tmpl_file *file = find_file(r, name);
+    struct place place;
     if (name.p == name.end) {
         fail(r, "expected the name of a template after '@%.*s'", span_shown(l->word), l->word.p);
-    } else if (!file) {
-        fail(r, "no template called '%.*s'", span_shown(name), name.p);
+    } else if (!find_text(r, name, &place)) {
+        return;
     } else if (r->include_depth == MAX_INCLUDE_DEPTH) {
         fail(r, "@include nested deeper than %d (does it include itself?)", MAX_INCLUDE_DEPTH);
     } else {
@@ -444,7 +475,7 @@ static void render_fragment(struct render *r, const struct line *l, const struct
         r->level = 0;
         r->body = body;
         if (!r->failed)
-            render_file(r, file, given);
+            render_place(r, &place, given);
         r->body = outer;
         r->level = level;
         r->indent -= indent;
@@ -478,7 +509,7 @@ static void render_body(struct render *r, const struct line *l)
     const struct body *body = r->body;
     const struct tmpl_file *fragment = r->file;
     if (!body) {
-        fail(r, "'@body' in a file that no '@wrap' names");
+        fail(r, "'@body' in a text that no '@wrap' names");
         return;
     }
     struct scope *scope = r->scope;
@@ -578,14 +609,14 @@ static void check_given(struct render *r, size_t given, size_t taken)
     }
 }
 
-/* Entries from `given` on are those that the file is given. */
-static void render_file(struct render *r, const struct tmpl_file *file, size_t given)
+/* Entries from `given` on are those that the text is given. */
+static void render_place(struct render *r, const struct place *place, size_t given)
 {
     struct scope *scope = r->scope;
     const size_t floor = scope->floor, taken = scope->num;
-    r->file = file;
-    r->line = 1;
-    struct line l = line_read(file->text, 1);
+    struct line l = place->first;
+    r->file = place->file;
+    r->line = l.number;
     for (; !r->failed && (l.kind == DIR_TAKES || l.kind == DIR_COMMENT); l = advance(r, &l))
         if (l.kind == DIR_TAKES)
             take_names(r, &l);
@@ -613,12 +644,10 @@ char *tmpl_render(const struct tmpl_file *files, size_t num_files, const char *n
     };
     const size_t mark = scope->num, globals = scope->globals;
     scope->globals = mark;
-    const struct tmpl_file *file = find_file(&r, (struct span){ name, name + strlen(name) });
+    struct place place;
     put(&r, "", 0); /* an empty template gives an empty text, not NULL */
-    if (file)
-        render_file(&r, file, mark);
-    else
-        fail(&r, "no template called '%s'", name);
+    if (find_text(&r, (struct span){ name, name + strlen(name) }, &place))
+        render_place(&r, &place, mark);
     scope->num = mark;
     scope->globals = globals;
     if (r.failed) {

@@ -10,14 +10,14 @@
 /* Alpha, beta and what is conjugated, of complex precisions, up to B. */
 #define COMPLEX_FACTORS "ALPHA ALPHA_IMAG BETA BETA_IMAG CONJ_A "
 
-/* Squares of elements that are transposed in registers (common/square): the side of those that TM
- * rows are made of, 1 for none, and how often a square is halved. */
+/* Squares of elements that are transposed in registers (common/vectors:square): the side of those
+ * that TM rows are made of, 1 for none, and how often a square is halved. */
 #define SQUARE_OF_ROWS \
     "(TM % 8 == 0 && VEC >= 8 ? 8 : TM % 4 == 0 && VEC >= 4 ? 4 : TM % 2 == 0 ? 2 : 1)"
 #define HALVINGS_OF(side) \
     "(" side " <= 2 ? " side " - 1 : " side " == 4 ? 2 : " side " == 8 ? 3 : 4)"
 
-/* The stage that adds up what parts of K have of an element (common/add_parts): so many work-items
+/* The stage that adds up what parts of K have of an element (common/parts:add): so many work-items
  * for each of so many elements side by side. */
 #define VALUES_ADD \
     { "ADDERS", "max(1, min(32, min(MAX_ITEMS, MAX_ITEMS_X)))" }, \

@@ -267,7 +267,7 @@ static void add_aligned(struct collection *all, const size_t tile[3])
 
 /* K of the most steps that are not shared, and of one term more, with two tiles in a row and in a
  * column if there is room for two parts of each; and one tile with more parts than are added up at
- * once (common/add_parts). */
+ * once (common/parts:add). */
 static void add_parts(struct collection *all, const struct assembly_edges *edges)
 {
     const struct kiln_recipe *recipe = all->recipe;

@@ -25,7 +25,7 @@ static int fill_names(void **state)
 }
 
 static const struct tmpl_file parts[] = {
-    { "main", NULL },
+    { "main.cl.in", NULL },
     { "inner.cl.in", "inner ${M}\n" },
     { "lets.cl.in", "@let X = M + 10\n@let FRESH = 1\nlets ${X}\n" },
     { "takes.cl.in", "@// A remark.\n@takes X Y\n@takes T\n${T} ${X} ${Y}\n" },
@@ -35,8 +35,12 @@ static const struct tmpl_file parts[] = {
     { "late.cl.in", "a\n@takes X\n" },
     { "broken.cl.in", "fine\n\n  ${MISSING}\n" },
     { "unclosed.cl.in", "@if 1\n" },
-    { "loop.cl.in", "@include loop.cl.in\n" },
+    { "loop.cl.in", "@include loop\n" },
     { "no_newline.cl.in", "tail" },
+    { "several.cl.in", "own\n@include :second\n\n@fragment first\n@takes X\n${X}\n@body\n\n"
+                       "@fragment second\n@// A remark.\n@let Y = 2\nsecond ${Y}\n"
+                       "@fragment wrong\n\n${MISSING}\n@fragment open\n@if 1\n@fragment again\n"
+                       "a\n  @fragment inside\nb\n" },
 };
 enum { NUM_PARTS = sizeof parts / sizeof parts[0] };
 
@@ -123,7 +127,7 @@ static void conditions(void **state)
         { "@if N\n    @if M: x\n    @if MISSING: x\n@else\n    y\n@end\n", "y\n" },
         { "@for i in 0..3:   c${i};\n@for i in 1..1: no\n", "c0;\nc1;\nc2;\n" },
         { "@for i in 0..2\n    @for j in 0..2: ${i}${j}\n@end\n", "00\n01\n10\n11\n" },
-        { "  @if M: @include inner.cl.in\n", "  inner 3\n" },
+        { "  @if M: @include inner\n", "  inner 3\n" },
         /* What is not taken is not evaluated. */
         { "@if 0\n    ${MISSING}\n    @if MISSING\n    @end\n@end\n", "" },
         { "@if 1\n    x\n@elif MISSING\n@end\n", "x\n" },
@@ -203,9 +207,9 @@ static void lets(void **state)
     };
     check_good(rows, sizeof rows / sizeof rows[0]);
     static const struct bad bad[] = {
-        { "\n@let M = 7\n", "main:2: the name 'M' has a meaning already, for all templates" },
+        { "\n@let M = 7\n", "main.cl.in:2: the name 'M' has a meaning already, for all templates" },
         { "@for T in 0..1\n@end\n",
-                "main:1: the name 'T' has a meaning already, for all templates" },
+                "main.cl.in:1: the name 'T' has a meaning already, for all templates" },
     };
     check_bad(bad, sizeof bad / sizeof bad[0]);
 }
@@ -214,21 +218,53 @@ static void includes(void **state)
 {
     (void) state;
     static const struct good rows[] = {
-        { "a\n@include inner.cl.in\nb\n", "a\ninner 3\nb\n" },
-        { "  @for i in 0..2\n      @include inner.cl.in\n  @end\n", "  inner 3\n  inner 3\n" },
-        { "@include lets.cl.in\n${M}\n", "lets 13\n3\n" },
-        { "@include no_newline.cl.in\nnext\n", "tail\nnext\n" },
+        { "a\n@include inner\nb\n", "a\ninner 3\nb\n" },
+        { "  @for i in 0..2\n      @include inner\n  @end\n", "  inner 3\n  inner 3\n" },
+        { "@include lets\n${M}\n", "lets 13\n3\n" },
+        { "@include no_newline\nnext\n", "tail\nnext\n" },
     };
     check_good(rows, sizeof rows / sizeof rows[0]);
     static const struct bad bad[] = {
-        { "\n@include nowhere\n", "main:2: no template called 'nowhere'" },
-        { "@include\n", "main:1: expected the name of a template after '@include'" },
-        { "@include broken.cl.in\n", "broken.cl.in:3: undefined name 'MISSING'" },
-        { "@include unclosed.cl.in\n", "unclosed.cl.in:1: '@if' without '@end'" },
-        { "@include lets.cl.in\n${FRESH}\n", "main:2: undefined name 'FRESH'" },
-        { "@include loop.cl.in\n",
+        { "\n@include nowhere\n", "main.cl.in:2: no template called 'nowhere'" },
+        { "@include\n", "main.cl.in:1: expected the name of a template after '@include'" },
+        { "@include broken\n", "broken.cl.in:3: undefined name 'MISSING'" },
+        { "@include unclosed\n", "unclosed.cl.in:1: '@if' without '@end'" },
+        { "@include lets\n${FRESH}\n", "main.cl.in:2: undefined name 'FRESH'" },
+        { "@include loop\n",
                 "loop.cl.in:1: @include nested deeper than 8 (does it include itself?)" },
-        { "@include main\n", "main:1: @include nested deeper than 8 (does it include itself?)" },
+        { "@include main\n",
+                "main.cl.in:1: @include nested deeper than 8 (does it include itself?)" },
+    };
+    check_bad(bad, sizeof bad / sizeof bad[0]);
+}
+
+/* A file's fragments: what is above the first is the file's own text. */
+static void fragments(void **state)
+{
+    (void) state;
+    static const struct good rows[] = {
+        { "@include several\n", "own\nsecond 2\n" },
+        { "  @include several:second\nnext\n", "  second 2\nnext\n" },
+        { "@wrap several:first X = 5\n    b\n@end\n", "5\nb\n" },
+        { "@include :mine\n\n@fragment mine\nmine ${M}\n", "mine 3\n" },
+        { "@wrap several:first X = 5\n    @include :mine\n@end\n@fragment mine\nmine\n",
+                "5\nmine\n" },
+    };
+    check_good(rows, sizeof rows / sizeof rows[0]);
+    static const struct bad bad[] = {
+        { "@include several:third\n", "main.cl.in:1: no fragment called 'third' in several.cl.in" },
+        { "@include several:\n", "main.cl.in:1: no fragment called '' in several.cl.in" },
+        { "\n@include :first\n", "main.cl.in:2: no fragment called 'first' in main.cl.in" },
+        { "@include nowhere:first\n", "main.cl.in:1: no template called 'nowhere'" },
+        { "@include several:wrong\n", "several.cl.in:15: undefined name 'MISSING'" },
+        { "@include several:open\n", "several.cl.in:17: '@if' without '@end'" },
+        { "@include several:again\n", "several.cl.in:20: '@fragment' is indented" },
+        { "a\n@fragment\n", "main.cl.in:2: expected a name after '@fragment', found ''" },
+        { "@fragment 2\n", "main.cl.in:1: expected a name after '@fragment', found '2'" },
+        { "@fragment two names\n",
+                "main.cl.in:1: expected a name after '@fragment', found 'two names'" },
+        { "@if 1: @fragment x\n",
+                "main.cl.in:1: behind the colon stands neither text nor '@include'" },
     };
     check_bad(bad, sizeof bad / sizeof bad[0]);
 }
@@ -238,23 +274,23 @@ static void takes(void **state)
 {
     (void) state;
     static const struct good rows[] = {
-        { "@let X = 1\n@let Y = 2\n@include takes.cl.in\n", "float 1 2\n" },
-        { "@let X = 1\n@include takes.cl.in Y = X + 1\n${X}\n", "float 1 2\n1\n" },
-        { "@let X = 1\n@include takes.cl.in Y = X + 1; X = 7\n${X}\n", "float 7 2\n1\n" },
-        { "@for X in 0..2\n    @include takes.cl.in Y = X\n@end\n", "float 0 0\nfloat 1 1\n" },
+        { "@let X = 1\n@let Y = 2\n@include takes\n", "float 1 2\n" },
+        { "@let X = 1\n@include takes Y = X + 1\n${X}\n", "float 1 2\n1\n" },
+        { "@let X = 1\n@include takes Y = X + 1; X = 7\n${X}\n", "float 7 2\n1\n" },
+        { "@for X in 0..2\n    @include takes Y = X\n@end\n", "float 0 0\nfloat 1 1\n" },
     };
     check_good(rows, sizeof rows / sizeof rows[0]);
     static const struct bad bad[] = {
-        { "@let X = 1\n@include inner_x.cl.in\n", "inner_x.cl.in:1: undefined name 'X'" },
-        { "@let X = 1\n@include takes.cl.in\n",
+        { "@let X = 1\n@include inner_x\n", "inner_x.cl.in:1: undefined name 'X'" },
+        { "@let X = 1\n@include takes\n",
                 "takes.cl.in:2: it takes 'Y', which is not set where it is included" },
-        { "\n@include inner_x.cl.in X = 1\n",
+        { "\n@include inner_x X = 1\n",
                 "inner_x.cl.in:1: it is given 'X', which it does not take" },
-        { "@include takes.cl.in X\n", "main:1: expected NAME = EXPR, found 'X'" },
-        { "@include late.cl.in\n", "late.cl.in:2: '@takes' below the head of the file" },
-        { "@takes X\n", "main:1: it takes 'X', which is not set where it is included" },
-        { "@if 1\n@else// no\n@end\n", "main:2: text after '@else'" },
-        { "@takes 3\n", "main:1: expected names after '@takes', found '3'" },
+        { "@include takes X\n", "main.cl.in:1: expected NAME = EXPR, found 'X'" },
+        { "@include late\n", "late.cl.in:2: '@takes' below the head of the text" },
+        { "@takes X\n", "main.cl.in:1: it takes 'X', which is not set where it is included" },
+        { "@if 1\n@else// no\n@end\n", "main.cl.in:2: text after '@else'" },
+        { "@takes 3\n", "main.cl.in:1: expected names after '@takes', found '3'" },
     };
     check_bad(bad, sizeof bad / sizeof bad[0]);
 }
@@ -264,25 +300,25 @@ static void wraps(void **state)
 {
     (void) state;
     static const struct good rows[] = {
-        { "  @let X = 1\n  @wrap around.cl.in\n      x ${X}\n  @end\nend ${X}\n",
+        { "  @let X = 1\n  @wrap around\n      x ${X}\n  @end\nend ${X}\n",
                 "    {1\n  x 1\n    }\nend 1\n" },
-        { "@let Y = 5\n@wrap around.cl.in X = 2\n    @let X = 9\n    ${X} ${Y}\n@end\n${Y}\n",
+        { "@let Y = 5\n@wrap around X = 2\n    @let X = 9\n    ${X} ${Y}\n@end\n${Y}\n",
                 "  {2\n9 5\n  }\n5\n" },
-        { "@for i in 0..2\n    @wrap twice.cl.in\n        @if i\n            ${i}\n        @else\n"
+        { "@for i in 0..2\n    @wrap twice\n        @if i\n            ${i}\n        @else\n"
           "            no\n        @end\n    @end\n@end\n",
                 "no\nno\n1\n1\n" },
-        { "@wrap twice.cl.in\n    @wrap around.cl.in X = 3\n        b\n    @end\n@end\n",
+        { "@wrap twice\n    @wrap around X = 3\n        b\n    @end\n@end\n",
                 "  {3\nb\n  }\n  {3\nb\n  }\n" },
     };
     check_good(rows, sizeof rows / sizeof rows[0]);
     static const struct bad bad[] = {
-        { "@body\n", "main:1: '@body' in a file that no '@wrap' names" },
-        { "@include twice.cl.in\n", "twice.cl.in:1: '@body' in a file that no '@wrap' names" },
-        { "@wrap twice.cl.in\n", "main:1: '@wrap' without '@end'" },
-        { "@wrap around.cl.in X = 2\n    ${Y}\n@end\n", "main:2: undefined name 'Y'" },
-        { "@wrap\n@end\n", "main:1: expected the name of a template after '@wrap'" },
-        { "@wrap twice.cl.in\n    @body\n@end\n",
-                "main:2: '@body' in a file that no '@wrap' names" },
+        { "@body\n", "main.cl.in:1: '@body' in a text that no '@wrap' names" },
+        { "@include twice\n", "twice.cl.in:1: '@body' in a text that no '@wrap' names" },
+        { "@wrap twice\n", "main.cl.in:1: '@wrap' without '@end'" },
+        { "@wrap around X = 2\n    ${Y}\n@end\n", "main.cl.in:2: undefined name 'Y'" },
+        { "@wrap\n@end\n", "main.cl.in:1: expected the name of a template after '@wrap'" },
+        { "@wrap twice\n    @body\n@end\n",
+                "main.cl.in:2: '@body' in a text that no '@wrap' names" },
     };
     check_bad(bad, sizeof bad / sizeof bad[0]);
 }
@@ -291,43 +327,44 @@ static void block_errors(void **state)
 {
     (void) state;
     static const struct bad rows[] = {
-        { "a\n@end\n", "main:2: '@end' without '@if', '@for' or '@wrap'" },
-        { "@if 1\n@end\n@end\n", "main:3: '@end' without '@if', '@for' or '@wrap'" },
-        { "@else\n", "main:1: '@else' without '@if'" },
-        { "@elif 1\n", "main:1: '@elif' without '@if'" },
+        { "a\n@end\n", "main.cl.in:2: '@end' without '@if', '@for' or '@wrap'" },
+        { "@if 1\n@end\n@end\n", "main.cl.in:3: '@end' without '@if', '@for' or '@wrap'" },
+        { "@else\n", "main.cl.in:1: '@else' without '@if'" },
+        { "@elif 1\n", "main.cl.in:1: '@elif' without '@if'" },
         { "@if 1\n    @for i in 0..2\n    @else\n    @end\n@end\n",
-                "main:3: '@else' without '@if'" },
-        { "\n@if 1\n@else\n@else\n@end\n", "main:4: second '@else' for the '@if' of line 2" },
+                "main.cl.in:3: '@else' without '@if'" },
+        { "\n@if 1\n@else\n@else\n@end\n", "main.cl.in:4: second '@else' for the '@if' of line 2" },
         { "@if 0\n    @if 1\n    @else\n    @else\n    @end\n@end\n",
-                "main:4: second '@else' for the '@if' of line 2" },
+                "main.cl.in:4: second '@else' for the '@if' of line 2" },
         { "@if 1\n@else\n@elif 1\n@end\n",
-                "main:3: '@elif' after the '@else' of the '@if' of line 1" },
-        { "x\n@if 1\n    @for i in 0..1\n    @end\n", "main:2: '@if' without '@end'" },
-        { "@for i in 0..1\n    @if 1\n    @end\n", "main:1: '@for' without '@end'" },
-        { "a\n  @while 1\n", "main:2: unknown directive '@while'" },
-        { "@\n", "main:1: unknown directive '@'" },
-        { "@ if 1\n", "main:1: unknown directive '@'" },
-        { "@iff 1\n@end\n", "main:1: unknown directive '@iff'" },
-        { "@if 1: @if 1: x\n", "main:1: behind the colon stands neither text nor '@include'" },
+                "main.cl.in:3: '@elif' after the '@else' of the '@if' of line 1" },
+        { "x\n@if 1\n    @for i in 0..1\n    @end\n", "main.cl.in:2: '@if' without '@end'" },
+        { "@for i in 0..1\n    @if 1\n    @end\n", "main.cl.in:1: '@for' without '@end'" },
+        { "a\n  @while 1\n", "main.cl.in:2: unknown directive '@while'" },
+        { "@\n", "main.cl.in:1: unknown directive '@'" },
+        { "@ if 1\n", "main.cl.in:1: unknown directive '@'" },
+        { "@iff 1\n@end\n", "main.cl.in:1: unknown directive '@iff'" },
+        { "@if 1: @if 1: x\n",
+                "main.cl.in:1: behind the colon stands neither text nor '@include'" },
         { "@for i in 0..1: @let X = i\n",
-                "main:1: behind the colon stands neither text nor '@include'" },
-        { "@if 1: x\n@end\n", "main:2: '@end' without '@if', '@for' or '@wrap'" },
-        { "@if 1: x\n@else\n", "main:2: '@else' without '@if'" },
-        { "@if 1\n    x\n@elif 1: y\n@end\n", "main:3: '@elif' with a text behind a colon" },
-        { "@if 0\n@elif 0 ? 1: 0\n@end\n", "main:2: '@elif' with a text behind a colon" },
-        { "@if : x\n@end\n", "main:1: expected a value, found ':'" },
-        { "@for i in 0..2:x\n@end\n", "main:1: expected an operator, found ':'" },
-        { "@if 0\n    @wihle\n@end\n", "main:2: unknown directive '@wihle'" },
-        { "@if 1\n@else if 2\n@end\n", "main:2: text after '@else'" },
-        { "@if 1\n@end if\n", "main:2: text after '@end'" },
+                "main.cl.in:1: behind the colon stands neither text nor '@include'" },
+        { "@if 1: x\n@end\n", "main.cl.in:2: '@end' without '@if', '@for' or '@wrap'" },
+        { "@if 1: x\n@else\n", "main.cl.in:2: '@else' without '@if'" },
+        { "@if 1\n    x\n@elif 1: y\n@end\n", "main.cl.in:3: '@elif' with a text behind a colon" },
+        { "@if 0\n@elif 0 ? 1: 0\n@end\n", "main.cl.in:2: '@elif' with a text behind a colon" },
+        { "@if : x\n@end\n", "main.cl.in:1: expected a value, found ':'" },
+        { "@for i in 0..2:x\n@end\n", "main.cl.in:1: expected an operator, found ':'" },
+        { "@if 0\n    @wihle\n@end\n", "main.cl.in:2: unknown directive '@wihle'" },
+        { "@if 1\n@else if 2\n@end\n", "main.cl.in:2: text after '@else'" },
+        { "@if 1\n@end if\n", "main.cl.in:2: text after '@end'" },
         { "@if 1\n   x\n@end\n",
-                "main:2: indented by 3 blanks; the '@if' of line 1 wants 4 or more" },
+                "main.cl.in:2: indented by 3 blanks; the '@if' of line 1 wants 4 or more" },
         { "  @for i in 0..1\n    @let X = i\n  @end\n",
-                "main:2: indented by 4 blanks; the '@for' of line 1 wants 6 or more" },
+                "main.cl.in:2: indented by 4 blanks; the '@for' of line 1 wants 6 or more" },
         { "  @if 1\n      x\n@else\n  @end\n",
-                "main:3: indented by 0 blanks; the '@if' of line 1 wants 2" },
+                "main.cl.in:3: indented by 0 blanks; the '@if' of line 1 wants 2" },
         { "@if 0\n    @if 0\n    x\n    @end\n@end\n",
-                "main:3: indented by 4 blanks; the '@if' of line 2 wants 8 or more" },
+                "main.cl.in:3: indented by 4 blanks; the '@if' of line 2 wants 8 or more" },
     };
     check_bad(rows, sizeof rows / sizeof rows[0]);
 }
@@ -336,43 +373,44 @@ static void line_errors(void **state)
 {
     (void) state;
     static const struct bad rows[] = {
-        { "\n\n${TILE}\n", "main:3: undefined name 'TILE'" },
-        { "${M / N}\n", "main:1: division by zero" },
-        { "${}\n", "main:1: expected a value at the end" },
-        { "${T + 1}\n", "main:1: 'T' is a text, not a number" },
-        { "a ${M\n}\n", "main:1: '${' without its '}'" },
-        { "cost: $5\n", "main:1: '$' begins neither '${' nor '$list(' nor '$if('" },
-        { "$", "main:1: '$' begins neither '${' nor '$list(' nor '$if('" },
-        { "$list\n", "main:1: '$' begins neither '${' nor '$list(' nor '$if('" },
-        { "$list(i in 0..2;, ;(a)\n", "main:1: '$list(' without its ')'" },
-        { "$list(i in 0..2;, )\n", "main:1: expected $list(NAME in A..B; SEP; TEXT)" },
-        { "$if(1;a\n", "main:1: '$if(' without its ')'" },
-        { "$if(1)\n", "main:1: expected $if(EXPR; TEXT) or $if(EXPR; TEXT; TEXT)" },
-        { "$if()\n", "main:1: expected $if(EXPR; TEXT) or $if(EXPR; TEXT; TEXT)" },
-        { "$if(j;a;b)\n", "main:1: undefined name 'j'" },
-        { "$if(1;${j};b)\n", "main:1: undefined name 'j'" },
-        { "$list(i in 0..2)\n", "main:1: expected $list(NAME in A..B; SEP; TEXT)" },
-        { "$list(i of 0..2;;x)\n", "main:1: expected NAME in A..B, found 'i of 0..2'" },
-        { "$list(i in 0..2;;${j})\n", "main:1: undefined name 'j'" },
-        { "@for i in 0...4\n@end\n", "main:1: expected a value, found '.'" },
-        { "@for i in 0\n@end\n", "main:1: expected NAME in A..B, found 'i in 0'" },
-        { "@for 1 in 0..2\n@end\n", "main:1: expected NAME in A..B, found '1 in 0..2'" },
-        { "@for\n@end\n", "main:1: expected NAME in A..B, found ''" },
-        { "@for i in ..2\n@end\n", "main:1: expected a value at the end" },
-        { "@for i in 0..N / N\n@end\n", "main:1: division by zero" },
-        { "@for i in 0..3\n\n    ${6 / (2 - i)}\n@end\n", "main:3: division by zero" },
-        { "@if\n@end\n", "main:1: expected a value at the end" },
-        { "@if 0\n@elif TILE\n@end\n", "main:2: undefined name 'TILE'" },
-        { "@if 0\n@elif\n@end\n", "main:2: expected a value at the end" },
-        { "@for i in 0..1\n@end\n${i}\n", "main:3: undefined name 'i'" },
-        { "@if 1\n    @let X = 1\n@end\n${X}\n", "main:4: undefined name 'X'" },
-        { "@let X\n", "main:1: expected NAME = EXPR, found 'X'" },
-        { "@let 2 = 3\n", "main:1: expected NAME = EXPR, found '2 = 3'" },
-        { "@let X == 3\n", "main:1: expected NAME = EXPR, found 'X == 3'" },
-        { "@let X =\n", "main:1: expected a value at the end" },
+        { "\n\n${TILE}\n", "main.cl.in:3: undefined name 'TILE'" },
+        { "${M / N}\n", "main.cl.in:1: division by zero" },
+        { "${}\n", "main.cl.in:1: expected a value at the end" },
+        { "${T + 1}\n", "main.cl.in:1: 'T' is a text, not a number" },
+        { "a ${M\n}\n", "main.cl.in:1: '${' without its '}'" },
+        { "cost: $5\n", "main.cl.in:1: '$' begins neither '${' nor '$list(' nor '$if('" },
+        { "$", "main.cl.in:1: '$' begins neither '${' nor '$list(' nor '$if('" },
+        { "$list\n", "main.cl.in:1: '$' begins neither '${' nor '$list(' nor '$if('" },
+        { "$list(i in 0..2;, ;(a)\n", "main.cl.in:1: '$list(' without its ')'" },
+        { "$list(i in 0..2;, )\n", "main.cl.in:1: expected $list(NAME in A..B; SEP; TEXT)" },
+        { "$if(1;a\n", "main.cl.in:1: '$if(' without its ')'" },
+        { "$if(1)\n", "main.cl.in:1: expected $if(EXPR; TEXT) or $if(EXPR; TEXT; TEXT)" },
+        { "$if()\n", "main.cl.in:1: expected $if(EXPR; TEXT) or $if(EXPR; TEXT; TEXT)" },
+        { "$if(j;a;b)\n", "main.cl.in:1: undefined name 'j'" },
+        { "$if(1;${j};b)\n", "main.cl.in:1: undefined name 'j'" },
+        { "$list(i in 0..2)\n", "main.cl.in:1: expected $list(NAME in A..B; SEP; TEXT)" },
+        { "$list(i of 0..2;;x)\n", "main.cl.in:1: expected NAME in A..B, found 'i of 0..2'" },
+        { "$list(i in 0..2;;${j})\n", "main.cl.in:1: undefined name 'j'" },
+        { "@for i in 0...4\n@end\n", "main.cl.in:1: expected a value, found '.'" },
+        { "@for i in 0\n@end\n", "main.cl.in:1: expected NAME in A..B, found 'i in 0'" },
+        { "@for 1 in 0..2\n@end\n", "main.cl.in:1: expected NAME in A..B, found '1 in 0..2'" },
+        { "@for\n@end\n", "main.cl.in:1: expected NAME in A..B, found ''" },
+        { "@for i in ..2\n@end\n", "main.cl.in:1: expected a value at the end" },
+        { "@for i in 0..N / N\n@end\n", "main.cl.in:1: division by zero" },
+        { "@for i in 0..3\n\n    ${6 / (2 - i)}\n@end\n", "main.cl.in:3: division by zero" },
+        { "@if\n@end\n", "main.cl.in:1: expected a value at the end" },
+        { "@if 0\n@elif TILE\n@end\n", "main.cl.in:2: undefined name 'TILE'" },
+        { "@if 0\n@elif\n@end\n", "main.cl.in:2: expected a value at the end" },
+        { "@for i in 0..1\n@end\n${i}\n", "main.cl.in:3: undefined name 'i'" },
+        { "@if 1\n    @let X = 1\n@end\n${X}\n", "main.cl.in:4: undefined name 'X'" },
+        { "@let X\n", "main.cl.in:1: expected NAME = EXPR, found 'X'" },
+        { "@let 2 = 3\n", "main.cl.in:1: expected NAME = EXPR, found '2 = 3'" },
+        { "@let X == 3\n", "main.cl.in:1: expected NAME = EXPR, found 'X == 3'" },
+        { "@let X =\n", "main.cl.in:1: expected a value at the end" },
         { "@let ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEF = 1\n",
-                "main:1: the name 'ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEF' is longer than 31 bytes" },
-        { "@for \x1b[31m\n@end\n", "main:1: expected NAME in A..B, found '?[31m'" },
+                "main.cl.in:1: the name 'ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEF' "
+                "is longer than 31 bytes" },
+        { "@for \x1b[31m\n@end\n", "main.cl.in:1: expected NAME in A..B, found '?[31m'" },
     };
     check_bad(rows, sizeof rows / sizeof rows[0]);
 }
@@ -381,10 +419,10 @@ static void unknown_template(void **state)
 {
     (void) state;
     struct tmpl_error err;
-    assert_null(tmpl_render(parts + 1, NUM_PARTS - 1, "gemm.cl.in", &names, &err));
-    assert_string_equal(err.file, "gemm.cl.in");
+    assert_null(tmpl_render(parts + 1, NUM_PARTS - 1, "gemm", &names, &err));
+    assert_string_equal(err.file, "gemm");
     assert_int_equal(err.line, 1);
-    assert_string_equal(err.what, "no template called 'gemm.cl.in'");
+    assert_string_equal(err.what, "no template called 'gemm'");
     assert_null(tmpl_render(NULL, 0, "x", &names, &err));
 }
 
@@ -394,20 +432,20 @@ static void runaway_templates(void **state)
     (void) state;
     static const struct bad rows[] = {
         { "@for i in 0..9223372036854775807\n@end\n",
-                "main:1: rendering takes too long (a very long @for or $list?)" },
+                "main.cl.in:1: rendering takes too long (a very long @for or $list?)" },
         { "@for i in 0..1000000000: $if(0; 0123456789)\n",
-                "main:1: rendering takes too long (a very long @for or $list?)" },
+                "main.cl.in:1: rendering takes too long (a very long @for or $list?)" },
         { "@for i in 0..1000000000\n    @if 0\n    @end\n@end\n",
-                "main:2: rendering takes too long (a very long @for or $list?)" },
+                "main.cl.in:2: rendering takes too long (a very long @for or $list?)" },
         { "$list(i in 0..9000000000;;$if(0;x))\n",
-                "main:1: rendering takes too long (a very long @for or $list?)" },
+                "main.cl.in:1: rendering takes too long (a very long @for or $list?)" },
         { "$list(i in 0..9000000000;;)\n",
-                "main:1: rendering takes too long (a very long @for or $list?)" },
+                "main.cl.in:1: rendering takes too long (a very long @for or $list?)" },
         { "@for i in 0..1000000000\n    0123456789abcdef\n@end\n",
-                "main:2: the rendered text exceeds 4 MiB" },
-        { "$list(i in 0..1000000000;, ;${i})\n", "main:1: the rendered text exceeds 4 MiB" },
+                "main.cl.in:2: the rendered text exceeds 4 MiB" },
+        { "$list(i in 0..1000000000;, ;${i})\n", "main.cl.in:1: the rendered text exceeds 4 MiB" },
         { "$list(i in 0..3000;;$list(j in 0..3000;;x))\n",
-                "main:1: the rendered text exceeds 4 MiB" },
+                "main.cl.in:1: the rendered text exceeds 4 MiB" },
     };
     check_bad(rows, sizeof rows / sizeof rows[0]);
 }
@@ -428,7 +466,7 @@ static void check_nested(const char *directive)
     assert_non_null(all);
     for (int i = 0; i < DEPTH; i++)
         end += snprintf(end, MOST, "%*s%s\n", 4 * i, "", directive);
-    struct bad row = { all, "main:33: blocks nested deeper than 32" };
+    struct bad row = { all, "main.cl.in:33: blocks nested deeper than 32" };
     check_bad(&row, 1);
     free(all);
 }
@@ -438,13 +476,14 @@ static void deep_nesting(void **state)
     (void) state;
     check_nested("@if 1");
     check_nested("@for i in 0..1");
-    check_repeated("@let X = 1\n", 1000, "", "main:316: no room for the name 'X': 320 are set");
+    check_repeated("@let X = 1\n", 1000, "",
+            "main.cl.in:316: no room for the name 'X': 320 are set");
     char *lists = repeat("$list(i in 0..1;;", 17, "x)))))))))))))))))");
-    struct bad row = { lists, "main:1: $list nested deeper than 16" };
+    struct bad row = { lists, "main.cl.in:1: $list nested deeper than 16" };
     check_bad(&row, 1);
     free(lists);
     char *mixed = repeat("$list(i in 0..1;;$if(1;", 9, "x))))))))))))))))))");
-    row = (struct bad){ mixed, "main:1: $list nested deeper than 16" };
+    row = (struct bad){ mixed, "main.cl.in:1: $list nested deeper than 16" };
     check_bad(&row, 1);
     free(mixed);
 }
@@ -483,6 +522,7 @@ int main(void)
         cmocka_unit_test_setup(lists, fill_names),
         cmocka_unit_test_setup(lets, fill_names),
         cmocka_unit_test_setup(includes, fill_names),
+        cmocka_unit_test_setup(fragments, fill_names),
         cmocka_unit_test_setup(takes, fill_names),
         cmocka_unit_test_setup(wraps, fill_names),
         cmocka_unit_test_setup(block_errors, fill_names),

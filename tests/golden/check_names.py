@@ -2,8 +2,9 @@
 """Checks which names templates use: check_names.py GENERATOR
 
 Rendering finds a name that is not set in the arms of @if that it takes; this looks at all of them.
-A template may use what tables define, what it sets itself, and what it takes. What it takes it
-uses, or passes on.
+A template, and each of its fragments, may use what tables define, what it sets itself, and what it
+takes. What it takes it uses, or passes on. No two fragments of a file have one name, and each is
+included, or is a kernel of a table.
 """
 import pathlib
 import re
@@ -56,23 +57,37 @@ def text_names(line, bound):
         at = line.find("$", end)
 
 
-def lines_of(path):
-    """The numbers and lines of a template; what has its one line behind a colon as a block."""
+def texts_of(path):
+    """The file's own text and its fragments: how each is called, and its numbered lines."""
+    file = "/".join(path.with_name(path.name.removesuffix(".cl.in")).parts[-2:])
+    texts = [(file, [])]
     for number, line in enumerate(path.read_text().splitlines(), 1):
+        if line.startswith("@fragment "):
+            texts.append((file + ":" + line.removeprefix("@fragment "), []))
+        else:
+            texts[-1][1].append((number, line))
+    return [(name, lines) for name, lines in texts if any(line for _, line in lines)]
+
+
+def steps_of(lines):
+    """Numbered lines; what has its one line behind a colon as a block."""
+    for number, line in lines:
         if one := re.match(r"\s*(@(?:if|for) .*?\S): (.*)", line):
             yield from ((number, part) for part in (one[1], one[2], "@end"))
         else:
             yield number, line
 
 
-class Template:
-    def __init__(self, path):
-        self.name = "/".join(path.parts[-2:])
+class Text:
+    def __init__(self, name, lines):
+        self.name = name
+        self.file = name.partition(":")[0]
+        self.at = self.file + ".cl.in"
         self.takes, self.uses = [], set()
-        self.includes = []             # (file, names that are given, names in sight)
+        self.includes = []             # (text, names that are given, names in sight)
         self.errors = []
         blocks = [set()]
-        for number, line in lines_of(path):
+        for number, line in steps_of(lines):
             sight = set().union(*blocks, self.takes)
             is_directive = line.strip().startswith("@")
             word, _, rest = line.strip()[1:].partition(" ") if is_directive else ("", "", "")
@@ -98,46 +113,61 @@ class Template:
                 used = expression_names(value)
                 blocks[-1].add(name)
             elif word in ("include", "wrap"):
-                file, _, names = rest.partition(" ")
+                text, _, names = rest.partition(" ")
                 pairs = [pair.split("=", 1) for pair in names.split(";") if pair.strip()]
                 used = [n for _, value in pairs for n in expression_names(value)]
-                self.includes.append((number, file, {name.strip() for name, _ in pairs}, sight))
+                text = self.file + text if text.startswith(":") else text
+                self.includes.append((number, text, {name.strip() for name, _ in pairs}, sight))
             elif not word:
                 try:
                     used = list(text_names(line, set()))
                 except (ValueError, IndexError):
                     self.errors.append("%s:%d: what a '$' begins is no value, list or choice"
-                                       % (self.name, number))
+                                       % (self.at, number))
             for name in used:
                 self.uses.add((number, name, name in sight))
+
+
+def check_use(texts, generator):
+    """Every fragment is included, or is a kernel of a table, and has a name of its own."""
+    wanted = {text for t in texts for _, text, _, _ in t.includes}
+    for path in generator.glob("*/*/*.[ch]"):
+        wanted |= set(re.findall(r'"([a-z_]+/[a-z_]+(?::\w+)?)"', path.read_text()))
+    names = [t.name for t in texts]
+    yield from ("%s: nothing includes it" % name for name in names if name not in wanted)
+    yield from ("%s: there are two" % name for name in set(names) if names.count(name) > 1)
+
+
+def check_text(t, texts, tables):
+    used = {name for _, name, _ in t.uses}
+    for number, name, in_sight in sorted(t.uses):
+        if not in_sight and name not in tables:
+            yield "%s:%d: '%s' is neither set, nor taken, nor in a table" % (t.at, number, name)
+    for number, name, given, sight in t.includes:
+        if name == HEAD:
+            continue
+        if name not in texts:
+            yield "%s:%d: no template called '%s'" % (t.at, number, name)
+            continue
+        used |= set(texts[name].takes) - given
+        for taken in texts[name].takes:
+            if taken not in given | sight | tables:
+                yield "%s:%d: %s takes '%s'" % (t.at, number, name, taken)
+    yield from ("%s: takes '%s' and does not use it" % (t.name, name)
+                for name in t.takes if name not in used)
 
 
 def main(generator):
     generator = pathlib.Path(generator)
     tables = table_names(generator)
     paths = [*generator.glob("kernels/*/*.cl.in"), *generator.glob("literature/*/*.cl.in")]
-    templates = {t.name: t for t in map(Template, paths)}
-    errors = [error for t in templates.values() for error in t.errors]
-    for t in templates.values():
-        used = {name for _, name, _ in t.uses}
-        for number, name, in_sight in sorted(t.uses):
-            if not in_sight and name not in tables:
-                errors.append("%s:%d: '%s' is neither set, nor taken, nor in a table"
-                              % (t.name, number, name))
-        for number, file, given, sight in t.includes:
-            if file == HEAD:
-                continue
-            if file not in templates:
-                errors.append("%s:%d: no template called '%s'" % (t.name, number, file))
-                continue
-            used |= set(templates[file].takes) - given
-            for name in templates[file].takes:
-                if name not in given | sight | tables:
-                    errors.append("%s:%d: %s takes '%s'" % (t.name, number, file, name))
-        errors += ["%s: takes '%s' and does not use it" % (t.name, name)
-                   for name in t.takes if name not in used]
-    print("\n".join(errors) if errors else "%d templates use what they may" % len(templates))
-    return 1 if errors or not templates else 0
+    texts = [Text(*text) for path in sorted(paths) for text in texts_of(path)]
+    by_name = {t.name: t for t in texts}
+    errors = [error for t in texts for error in [*t.errors, *check_text(t, by_name, tables)]]
+    errors += check_use(texts, generator)
+    print("\n".join(errors) if errors else "%d texts of %d templates use what they may"
+          % (len(texts), len(paths)))
+    return 1 if errors or not texts else 0
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 /* copy_test.c: the copies of A and B whose rows start at multiples of 16 bytes
- * (copies/prelude.cl.in). The families that use them run on NVIDIA's devices only; the copies
+ * (copies/copies.cl.in). The families that use them run on NVIDIA's devices only; the copies
  * run on any.
  *
  * Elements have 2, 4 and 8 bytes. Two matrices are copied at once, on buffers that end with their
@@ -43,7 +43,7 @@ static const struct family_stage *find_stage(void)
 {
     const struct family *family = family_find("async");
     for (unsigned i = 0; i < family->num_stages; i++)
-        if (!strcmp(family->stages[i].template, "copies/both.cl.in"))
+        if (!strcmp(family->stages[i].template, "copies/copies:both"))
             return &family->stages[i];
     need(false, "the stage is missing");
     return NULL;
@@ -52,7 +52,7 @@ static const struct family_stage *find_stage(void)
 /* The text of the kernel for elements of so many bytes. */
 static char *render(size_t element_bytes)
 {
-    static const char *const files[] = { "nv/functions.cl.in", "copies/both.cl.in" };
+    static const char *const files[] = { "nv/functions", "copies/copies:both" };
     struct text all = { NULL };
     struct scope scope = { .num = 0 };
     struct tmpl_error error;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* With four units and the seven steps of edges.c some work-groups that share tiles begin behind
- * their first step (nv/each.cl.in), whatever STREAM is. */
+ * their first step (nv/tiles:each), whatever STREAM is. */
 enum { UNITS = 4, LOCAL_BYTES = (WARPS_MAJOR < 9 ? 99 : 227) * 1024, ALIGNMENT = 256 };
 
 /* A launch under way. */

@@ -89,7 +89,7 @@ static const struct family_rule rules[] = {
 };
 
 #define MULTIPLY(copies, operands) \
-    NV_MULTIPLY("async/async.cl.in", "WORKERS", "", \
+    NV_MULTIPLY("async/async", "WORKERS", "", \
             "WORKSPACE as __global ${R} *work; REGION_2 as long parts_at; ", copies, operands)
 
 static const struct family_stage stages[] = {
@@ -154,7 +154,7 @@ const struct family family_async = {
     TABLE(stages),
     TABLE(regions),
     TABLE(presets),
-    .prelude = "async/prelude.cl.in",
+    .prelude = "async/prelude",
     .guard = { "1", "1", "1" },
     .align = { "COPYA || ANYWHERE ? 1 : PIECEA / ELEM_BYTES",
         "COPYB || ANYWHERE ? 1 : PIECEB / ELEM_BYTES", "1" },

@@ -42,19 +42,19 @@ static const struct family_rule rules[] = {
 #define OPERAND(X) #X " as __global const ${R} *restrict " #X "; "
 
 static const struct family_stage stages[] = {
-    { "turn", "TA", "complex/turn.cl.in", NULL, COPY_OVER("K", "M"), "TILE_BYTES",
+    { "turn", "TA", "complex/complex:turn", NULL, COPY_OVER("K", "M"), "TILE_BYTES",
       "M K " OPERAND(A) "A_OFFSET LDA CONJ_A " PREPARED(A, a), "A", 0 },
-    { "expand", NULL, "complex/expand.cl.in", NULL, COPY_OVER("N", "K"),
+    { "expand", NULL, "complex/complex:expand", NULL, COPY_OVER("N", "K"),
       "TB ? TILE_BYTES : 0",
       "N K " OPERAND(B) "B_OFFSET LDB CONJ_B " PREPARED(B, b), "B", 0 },
-    { "rotate", NULL, "complex/rotate.cl.in", NULL, OVER("N", "K"), NULL,
+    { "rotate", NULL, "complex/complex:rotate", NULL, OVER("N", "K"), NULL,
       "N K ALPHA ALPHA_IMAG PACKED_B as __global const ${R} *restrict packed_b; "
       "PACKED_B_AT as long b_at; WORKSPACE as __global ${R} *restrict work; "
       "REGION_2 as long work_at; ",
       NULL, 0 },
-    { "scale", NULL, "complex/scale.cl.in", NULL, OVER("N", "M"), NULL,
+    { "scale", NULL, "complex/complex:scale", NULL, OVER("N", "M"), NULL,
       "M N BETA BETA_IMAG C as __global ${R} *restrict C; C_OFFSET LDC TRIANGLE", NULL, 0 },
-    { "diagonal", NULL, "complex/diagonal.cl.in", NULL, "M", "TILE * ROWS",
+    { "diagonal", NULL, "complex/complex:diagonal", NULL, "M", "TILE * ROWS",
       "TILE * ROWS", NULL, "M C as __global ${R} *restrict C; C_OFFSET LDC", NULL, 0 },
 };
 
@@ -83,7 +83,7 @@ const struct family family_complex = {
     TABLE(stages),
     TABLE(regions),
     TABLE(presets),
-    .prelude = "complex/prelude.cl.in",
+    .prelude = "complex/complex",
     .guard = { "1", "1", "1" },
     .tile = { "TILE * TILES", "TILE", "TILE * TILES" },
     .edges = { "TILE * TILES", "TILE", "TILE * TILES" },

@@ -18,7 +18,7 @@
 #define COPY_STAGE(name, when, template, args, prepares) \
     { name, when, template, NULL, "UNITS", "8", "256", NULL, args, prepares, 0 }
 #define COPY_BOTH(when, a_rows, a_cols, b_rows, b_cols) \
-    COPY_STAGE("copy", "COPYA && COPYB && " when, "copies/both.cl.in", \
+    COPY_STAGE("copy", "COPYA && COPYB && " when, "copies/copies:both", \
             COPY_ARGS(A, a_rows, a_cols, "A", "a_offset", "lda", "a_") \
             COPY_ARGS(B, b_rows, b_cols, "B", "b_offset", "ldb", "b_"), "BOTH")
 
@@ -28,10 +28,10 @@
     COPY_BOTH("!TA && TB", "M", "K", "N", "K"), \
     COPY_BOTH("TA && !TB", "K", "M", "K", "N"), \
     COPY_BOTH("TA && TB", "K", "M", "N", "K"), \
-    COPY_STAGE("copya", "COPYA && !TA", "copies/copy.cl.in", COPY_ONE(A, "M", "K"), "A"), \
-    COPY_STAGE("copya", "COPYA && TA", "copies/copy.cl.in", COPY_ONE(A, "K", "M"), "A"), \
-    COPY_STAGE("copyb", "COPYB && !TB", "copies/copy.cl.in", COPY_ONE(B, "K", "N"), "B"), \
-    COPY_STAGE("copyb", "COPYB && TB", "copies/copy.cl.in", COPY_ONE(B, "N", "K"), "B")
+    COPY_STAGE("copya", "COPYA && !TA", "copies/copies:one", COPY_ONE(A, "M", "K"), "A"), \
+    COPY_STAGE("copya", "COPYA && TA", "copies/copies:one", COPY_ONE(A, "K", "M"), "A"), \
+    COPY_STAGE("copyb", "COPYB && !TB", "copies/copies:one", COPY_ONE(B, "K", "N"), "B"), \
+    COPY_STAGE("copyb", "COPYB && TB", "copies/copies:one", COPY_ONE(B, "N", "K"), "B")
 
 #define COPY_REGIONS \
     { "COPYA", "M K", "TA ? WHOLE : 1; TA ? 1 : WHOLE", "ELEM_BYTES", "A" }, \

@@ -59,7 +59,7 @@ static const struct family_rule rules[] = {
 
 static const struct family_stage stages[] = {
     CUT_STAGES,
-    NV_MULTIPLY("cuts/cuts.cl.in", "WORKERS", "",
+    NV_MULTIPLY("cuts/cuts", "WORKERS", "",
             "WORKSPACE as __global float *work; REGION_2 as long parts_at; ", "1",
             PIECES(A, a) PIECES(B, b)),
     NV_ADD("PARTS", "SWAPPED = 0", "REGION_2"),
@@ -89,7 +89,7 @@ const struct family family_cuts = {
     TABLE(stages),
     TABLE(regions),
     TABLE(presets),
-    .prelude = "cuts/prelude.cl.in",
+    .prelude = "cuts/prelude",
     .guard = { "1", "1", "1" },
     .most = CUT_MOST,
     .tile = { "BM", "BN", "BK" },

@@ -30,7 +30,7 @@ static const struct family_rule rules[] = {
 };
 
 #define MULTIPLY(when, factors, more) \
-    { "multiply", when, "direct/direct.cl.in", NULL, \
+    { "multiply", when, "direct/direct", NULL, \
       "N M", "WGN * TN; WGM * TM", "WGN; WGM", NULL, \
       "M N K " factors "A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" more }
 
@@ -61,7 +61,7 @@ const struct family family_direct = {
     TABLE(values),
     TABLE(stages),
     TABLE(presets),
-    .prelude = "common/elements.cl.in",
+    .prelude = "common/elements",
     .guard = { "1", "1", "1" },
     .tile = { "WGM * TM", "WGN * TN", "KU" },
     .edges = { "TM", "VEC; TN", NULL },

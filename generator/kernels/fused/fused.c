@@ -60,7 +60,7 @@ static const struct family_rule rules[] = {
 
 /* The text is the same for any number of work-groups. */
 #define MULTIPLY(when, factors, more) \
-    { "multiply", when, "fused/fused.cl.in", NULL, \
+    { "multiply", when, "fused/fused", NULL, \
       "UNITS", "TURNS", "1", "SHARED_BYTES", \
       "M N K " factors "A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" more }
 
@@ -118,7 +118,7 @@ const struct family family_fused = {
     TABLE(values),
     TABLE(stages),
     TABLE(presets),
-    .prelude = "common/elements.cl.in",
+    .prelude = "common/elements",
     .triangles = 1,
     .guard = { "1", "1", "1" },
     .tile = { "TM", "SPAN", "KU" },

@@ -49,7 +49,7 @@ static const struct family_rule rules[] = {
 
 static const struct family_stage stages[] = {
     CUT_STAGES,
-    NV_MULTIPLY("halves/halves.cl.in", "ITEMS", "", WORK, "1", PIECES(A, a) PIECES(B, b)),
+    NV_MULTIPLY("halves/halves", "ITEMS", "", WORK, "1", PIECES(A, a) PIECES(B, b)),
     NV_ADD("PARTS", "SWAPPED = 0", "REGION_2"),
 };
 
@@ -79,7 +79,7 @@ const struct family family_halves = {
     TABLE(stages),
     TABLE(regions),
     TABLE(presets),
-    .prelude = "halves/prelude.cl.in",
+    .prelude = "halves/prelude",
     .guard = { "1", "1", "1" },
     .most = CUT_MOST,
     .tile = { "BM", "BN", "BK" },

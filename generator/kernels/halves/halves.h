@@ -44,12 +44,12 @@
     "PACKED_" #X "_AT as long " prefix "at; "
 /* A launch that looks at the lines of one operand, or cuts them, as `bind` says. */
 #define CUT_ONE(name, when, bind, X, rows, letter) \
-    { name, when, "halves/cut.cl.in", bind, "UNITS", \
+    { name, when, "halves/cut:one", bind, "UNITS", \
       "2048 / CUTTERS", "CUTTERS", NULL, CUT_ARGS(X, rows, "X", "x_offset", "ldx", ""), letter, 0 }
 
 /* A launch that does so with both. */
 #define CUT_BOTH(name, when, bind) \
-    { name, when, "halves/both.cl.in", bind, "UNITS", \
+    { name, when, "halves/cut:both", bind, "UNITS", \
       "2048 / CUTTERS", "CUTTERS", NULL, \
       CUT_ARGS(A, "M", "A", "a_offset", "lda", "a_") \
       CUT_ARGS(B, "N", "B", "b_offset", "ldb", "b_"), "BOTH", 0 }

@@ -69,14 +69,14 @@ static const struct family_rule rules[] = {
 };
 
 #define ARGS AS_IT_IS(A) AS_IT_IS(B) "CONJ_B " COMPLEX_FACTORS "C C_OFFSET LDC TRIANGLE HERMITIAN"
-#define MULTIPLY "interleaved/interleaved.cl.in", NULL
+#define MULTIPLY "interleaved/interleaved", NULL
 
 static const struct family_stage stages[] = {
     { "multiply", "!STREAM", MULTIPLY, "N M", "BN; BM", "ITEMS; 1", NULL, "M N K " ARGS, NULL,
       0 },
     { "stream", "STREAM", MULTIPLY, "UNITS", "STREAM", "ITEMS", NULL,
       "M N K WORKSPACE as __global ${R} *work; REGION_0 as long parts_at; " ARGS, NULL, 0 },
-    { "add", "STREAM", "nv/add.cl.in", "SWAPPED = 0", "UNITS ONE", "STREAM; 4 / STREAM",
+    { "add", "STREAM", "nv/add", "SWAPPED = 0", "UNITS ONE", "STREAM; 4 / STREAM",
       "256; 1", NULL, "M N K WORKSPACE as __global const ${R} *restrict work; "
       "REGION_0 as long parts_at; " COMPLEX_FACTORS "C C_OFFSET LDC TRIANGLE HERMITIAN", NULL, 1 },
 };
@@ -120,7 +120,7 @@ const struct family family_interleaved = {
     TABLE(stages),
     TABLE(regions),
     TABLE(presets),
-    .prelude = "interleaved/prelude.cl.in",
+    .prelude = "interleaved/prelude",
     .guard = { "1", "1", "1" },
     .align = { "BYTES / ELEM_BYTES", "BYTES / ELEM_BYTES", "1" },
     .most = { "1073741568", "1073741568", "1073741568" },

@@ -22,7 +22,7 @@ static const struct family_rule rules[] = {
 };
 
 #define MIRROR(when, type) \
-    { "mirror", when, "mirror/mirror.cl.in", NULL, "M M", "TILE; TILE", \
+    { "mirror", when, "mirror/mirror", NULL, "M M", "TILE; TILE", \
       "ALONE ? 1 : TILE; ALONE ? 1 : ROWS", "TILE_BYTES", \
       "M A as __global const " type " *restrict A; A_OFFSET LDA CONJ_A TRIANGLE " \
       "C as __global " type " *restrict C; C_OFFSET LDC" }
@@ -48,7 +48,7 @@ const struct family family_mirror = {
     TABLE(values),
     TABLE(stages),
     TABLE(presets),
-    .prelude = "mirror/prelude.cl.in",
+    .prelude = "mirror/prelude",
     .guard = { "1", "1", "1" },
     .tile = { "TILE", "TILE", "1" },
     .edges = { "TILE", "TILE", NULL },

@@ -43,7 +43,7 @@
     { "TRANSPOSEB", "SINGLE && TB" }
 
 /* How many lanes it is from a work-item of S or C to the one with the next columns
- * (nv/fma_lanes.cl.in). At 2, reads of B take two turns of local memory, not four; those of A take
+ * (nv/fma:lanes). At 2, reads of B take two turns of local memory, not four; those of A take
  * two in any case. Blocks of 64 elements and more are bound by their products and have 1; so have
  * smaller ones unless `when`, and other precisions. */
 #define NV_NEXTN(when) \
@@ -69,7 +69,7 @@
  * each work-group. Along axis 0 there are as many work-groups as multiply. `bind` says whether rows
  * of such a tile are columns of C (SWAPPED). */
 #define NV_ADD(when, bind, region) \
-    { "add", when, "nv/add.cl.in", bind, "UNITS ONE", "STREAM; 4 / STREAM", "256; 1", \
+    { "add", when, "nv/add", bind, "UNITS ONE", "STREAM; 4 / STREAM", "256; 1", \
       NULL, "M N K WORKSPACE as __global const ${R} *restrict work; " region " as long parts_at; " \
       "ALPHA BETA C C_OFFSET LDC TRIANGLE", NULL, 1 }
 #define NV_PARTS(when) \

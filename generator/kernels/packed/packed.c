@@ -49,18 +49,18 @@ static const struct family_rule rules[] = {
     { name, when, text, lets, lines " K", width "; DEPTH", "1; 1", NULL, \
       PACK_ARGS(lines, X) more, #X }
 #define MULTIPLY(when, operands, more) \
-    { "multiply", when, "packed/packed.cl.in", NULL, \
+    { "multiply", when, "packed/packed", NULL, \
       "N M", "NP * TN; MP * TM", "1; 1", "SUMBYTES", \
       "M N K " operands "PACKED_B PACKED_B_AT C C_OFFSET LDC TRIANGLE" more }
 
 static const struct family_stage stages[] = {
-    PACK("packa", "PACKA && !COMPLEX", "packed/pack.cl.in",
+    PACK("packa", "PACKA && !COMPLEX", "packed/pack",
             "WIDTH = TM; CONTIGUOUS = TA; SIDE = SIDE_A; STEPS = HALVINGS_A", "M", "TM", A, ""),
-    PACK("packb", "!COMPLEX", "packed/pack.cl.in",
+    PACK("packb", "!COMPLEX", "packed/pack",
             "WIDTH = TN; CONTIGUOUS = !TB; SIDE = VEC; STEPS = HALVINGS_B", "N", "TN", B, ""),
-    PACK("packa", "COMPLEX", "packed/pairs.cl.in", "WIDTH = TM; CONTIGUOUS = TA",
+    PACK("packa", "COMPLEX", "packed/pack:pairs", "WIDTH = TM; CONTIGUOUS = TA",
             "M", "TM", A, "; CONJ_A as int is_conjugated"),
-    PACK("packb", "COMPLEX", "packed/pairs.cl.in", "WIDTH = TN; CONTIGUOUS = !TB",
+    PACK("packb", "COMPLEX", "packed/pack:pairs", "WIDTH = TN; CONTIGUOUS = !TB",
             "N", "TN", B, "; CONJ_B as int is_conjugated"),
     MULTIPLY("PACKA && !COMPLEX", "ALPHA BETA PACKED_A PACKED_A_AT ", ""),
     MULTIPLY("!PACKA", "ALPHA BETA A A_OFFSET LDA ", ""),
@@ -108,7 +108,7 @@ const struct family family_packed = {
     TABLE(stages),
     TABLE(regions),
     TABLE(presets),
-    .prelude = "common/elements.cl.in",
+    .prelude = "common/elements",
     .guard = { "1", "1", "1" },
     .tile = { "MP * TM", "NP * TN", "KU" },
     .edges = { "TM", "VEC; TN", "DEPTH; KC" },

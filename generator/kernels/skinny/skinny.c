@@ -59,7 +59,7 @@ static const struct family_rule rules[] = {
     #X " as __global const float *restrict X; " #X "_OFFSET as long x_offset; " \
     "LD" #X " as long ldx; " PIECES(Y, y)
 #define MULTIPLY(when, X, Y) \
-    NV_MULTIPLY("skinny/skinny.cl.in", "WORKERS", "", WORK, when, OPERANDS(X, Y))
+    NV_MULTIPLY("skinny/skinny", "WORKERS", "", WORK, when, OPERANDS(X, Y))
 
 static const struct family_stage stages[] = {
     CUTS("look", " && SHARES > 1", "LOOKS = 1; CUTS = 0"),
@@ -97,7 +97,7 @@ const struct family family_skinny = {
     TABLE(stages),
     TABLE(regions),
     TABLE(presets),
-    .prelude = "skinny/prelude.cl.in",
+    .prelude = "skinny/prelude",
     .guard = { "1", "1", "1" },
     .most = CUT_MOST,
     .tile = { "BM", "BN", "BK" },

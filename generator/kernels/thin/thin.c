@@ -86,13 +86,13 @@ static const struct family_rule rules[] = {
 #define PARTS(qualifier) \
     "WORKSPACE as __global " qualifier "${TC} *restrict parts; REGION_0 as long parts_at; "
 #define STAGES(when, extents, names, factors, conj, matrices) \
-    { "multiply", "!FILL && " when, "thin/thin.cl.in", NULL, \
+    { "multiply", "!FILL && " when, "thin/thin", NULL, \
       extents " ONE", "BLKL; SHORT; 1", "LANES; LINES; 1", "LOCAL", \
       names "K " factors conj matrices "C C_OFFSET LDC" }, \
-    { "multiply", "FILL && " when, "thin/thin.cl.in", NULL, \
+    { "multiply", "FILL && " when, "thin/thin", NULL, \
       extents " PARTS", "BLKL; SHORT; 1", "LANES; LINES; 1", "LOCAL", \
       names "K " factors conj matrices PARTS("") "C C_OFFSET LDC" }, \
-    { "add", "FILL && " when, "thin/add.cl.in", NULL, \
+    { "add", "FILL && " when, "thin/thin:add", NULL, \
       extents, "ADDERS; 1", "ADDERS; ADDWAYS", ADD_LOCAL_BYTES, \
       names factors conj "PARTS " PARTS("const ") "C C_OFFSET LDC", NULL, 1 }
 #define ROW_STAGES(when, ...) \
@@ -215,7 +215,7 @@ const struct family family_thin = {
     TABLE(stages),
     TABLE(regions),
     TABLE(presets),
-    .prelude = "common/elements.cl.in",
+    .prelude = "common/elements",
     .guard = { "1", "1", "1" },
     .most = { "SIDE ? 0 : 2 * SHORT", "SIDE ? 2 * SHORT : 0", "0" },
     .tile = { "SIDE ? BLKL : SHORT", "SIDE ? SHORT : BLKL", "STEP" },

@@ -84,15 +84,15 @@ static const struct family_rule rules[] = {
 
 #define OPERANDS "A A_OFFSET LDA B B_OFFSET LDB "
 #define MULTIPLY(when, factors, more) \
-    { "multiply", "!FILL && " when, "tiled/tiled.cl.in", NULL, \
+    { "multiply", "!FILL && " when, "tiled/tiled", NULL, \
       "N M", "BLKN; BLKM", "WGN; WGM", "TILEBYTES", \
       "M N K " factors OPERANDS "C C_OFFSET LDC TRIANGLE" more }, \
-    { "multiply", "FILL && " when, "tiled/tiled.cl.in", NULL, \
+    { "multiply", "FILL && " when, "tiled/tiled", NULL, \
       "N M PARTS", "BLKN; BLKM; 1", "WGN; WGM; 1", "TILEBYTES", \
       "M N K " factors OPERANDS "WORKSPACE as __global ${TC} *restrict parts; " \
       "REGION_0 as long parts_at; C C_OFFSET LDC TRIANGLE" more }
 #define ADD(when, factors, more) \
-    { "add", "FILL && " when, "tiled/add.cl.in", NULL, \
+    { "add", "FILL && " when, "tiled/tiled:add", NULL, \
       "M N", "1; ADDERS", "ADDERS; ADDWAYS", ADD_LOCAL_BYTES, \
       "M N " factors "PARTS WORKSPACE as __global const ${TC} *restrict parts; " \
       "REGION_0 as long parts_at; C C_OFFSET LDC TRIANGLE" more, NULL, 1 }
@@ -150,7 +150,7 @@ const struct family family_tiled = {
     TABLE(stages),
     TABLE(regions),
     TABLE(presets),
-    .prelude = "common/elements.cl.in",
+    .prelude = "common/elements",
     .guard = { "GUARD ? 1 : BLKM", "GUARD ? 1 : BLKN", "GUARD ? 1 : KT" },
     // A band's tiles are counted in an index.
     .most = { NULL, "ORDER == 2 && INDEX == 32 && GROUP > BLKN ? 2147483647 / GROUP * BLKN : 0" },

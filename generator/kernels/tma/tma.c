@@ -107,8 +107,8 @@ static const struct family_rule rules[] = {
 
 static const struct family_stage stages[] = {
     COPY_STAGES,
-    NV_MULTIPLY("tma/tma.cl.in", "ITEMS", WORK, WORK, "ENGINE", COPIED(A, a) COPIED(B, b)),
-    NV_MULTIPLY("tma/tma.cl.in", "ITEMS", "", PARTS_WORK, "!ENGINE", AS_IT_IS(A) AS_IT_IS(B)),
+    NV_MULTIPLY("tma/tma", "ITEMS", WORK, WORK, "ENGINE", COPIED(A, a) COPIED(B, b)),
+    NV_MULTIPLY("tma/tma", "ITEMS", "", PARTS_WORK, "!ENGINE", AS_IT_IS(A) AS_IT_IS(B)),
     NV_ADD("PARTS", "SWAPPED = 0", "REGION_3"),
 };
 
@@ -189,7 +189,7 @@ const struct family family_tma = {
     TABLE(stages),
     TABLE(regions),
     TABLE(presets),
-    .prelude = "tma/prelude.cl.in",
+    .prelude = "tma/prelude",
     .guard = { "EDGES && !STREAM && !WGMMA ? BM : 1",
         "EDGES && !STREAM && !WGMMA ? BN : 1", "1" },
     .rest = { "4", "4", "0" },

@@ -82,23 +82,23 @@ static const struct family_rule rules[] = {
     "REGION_0 as long at"
 
 static const struct family_stage stages[] = {
-    { "transpose", "PREA && !TA", "blocked/transpose.cl.in", NULL,
+    { "transpose", "PREA && !TA", "blocked/transpose", NULL,
       "K M", "16; 16", "16; 16", "16 * 17 * REAL_BYTES",
       TRANSPOSE_ARGS("M", "K") },
-    { "transpose", "PREA && TA", "blocked/transpose.cl.in", NULL,
+    { "transpose", "PREA && TA", "blocked/transpose", NULL,
       "M K", "16; 16", "16; 16", "16 * 17 * REAL_BYTES",
       TRANSPOSE_ARGS("K", "M") },
-    { "multiply", "!PREA && !X", "blocked/blocked.cl.in", NULL,
+    { "multiply", "!PREA && !X", "blocked/blocked", NULL,
       "N M", "BLKN; BLKM", "LN; LM", "TILEBYTES",
       "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
-    { "multiply", "!PREA && X", "blocked/blocked.cl.in", NULL,
+    { "multiply", "!PREA && X", "blocked/blocked", NULL,
       "M N", "BLKM; BLKN", "LM; LN", "TILEBYTES",
       "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
-    { "multiply", "PREA && !X", "blocked/blocked.cl.in", NULL,
+    { "multiply", "PREA && !X", "blocked/blocked", NULL,
       "N M", "BLKN; BLKM", "LN; LM", "TILEBYTES",
       "M N K ALPHA BETA WORKSPACE as __global const ${T} *restrict work; REGION_0 as long a_at; "
       "B B_OFFSET LDB C C_OFFSET LDC" },
-    { "multiply", "PREA && X", "blocked/blocked.cl.in", NULL,
+    { "multiply", "PREA && X", "blocked/blocked", NULL,
       "M N", "BLKM; BLKN", "LM; LN", "TILEBYTES",
       "M N K ALPHA BETA WORKSPACE as __global const ${T} *restrict work; REGION_0 as long a_at; "
       "B B_OFFSET LDB C C_OFFSET LDC" },
@@ -217,7 +217,7 @@ const struct family family_blocked = {
     TABLE(stages),
     TABLE(regions),
     TABLE(presets),
-    .prelude = "common/element.cl.in",
+    .prelude = "common/element",
     .guard = { "GUARD ? 1 : BLKM", "GUARD ? 1 : BLKN", "GUARD ? 1 : KT" },
     .tile = { "BLKM", "BLKN", "KT" },
     .edges = { "TM; LM; VA; PREA * 16", "VEC; TN; LN; VB", "KU; VA; VB; PREA * 16" },

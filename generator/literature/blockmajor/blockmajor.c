@@ -70,14 +70,14 @@ static const struct family_rule rules[] = {
     "WORKSPACE as __global ${R} *restrict work; REGION_" #region " as long at"
 #define MULTIPLY(operand_a, operand_b) MULTIPLY_OF(operand_a, operand_b)
 #define MULTIPLY_OF(when_a, a, when_b, b) \
-    { "multiply", when_a " && " when_b, "blockmajor/blockmajor.cl.in", NULL, "N M", \
+    { "multiply", when_a " && " when_b, "blockmajor/blockmajor", NULL, "N M", \
       "BLKN; BLKM", "LM * LN; 1", "TILEBYTES", "M N K ALPHA BETA " a b "C C_OFFSET LDC" }
 
 static const struct family_stage stages[] = {
-    { "copya", "COPYA", "blockmajor/copy.cl.in", "LINES = BLKM; KM = AKM; STOREDKM = TA",
+    { "copya", "COPYA", "blockmajor/copy", "LINES = BLKM; KM = AKM; STOREDKM = TA",
       "M K", "BLKM; KT", "16; 4",
       "AKM == TA ? 0 : 16 * 17 * REAL_BYTES", COPY_ARGS("M", A, 0) },
-    { "copyb", "COPYB", "blockmajor/copy.cl.in", "LINES = BLKN; KM = BKM; STOREDKM = !TB",
+    { "copyb", "COPYB", "blockmajor/copy", "LINES = BLKN; KM = BKM; STOREDKM = !TB",
       "N K", "BLKN; KT", "16; 4",
       "BKM != TB ? 0 : 16 * 17 * REAL_BYTES", COPY_ARGS("N", B, 1) },
     MULTIPLY(STORED(A), STORED(B)), MULTIPLY(STORED(A), COPIED(B, b, 1)),
@@ -125,7 +125,7 @@ const struct family family_blockmajor = {
     TABLE(stages),
     TABLE(regions),
     TABLE(presets),
-    .prelude = "common/element.cl.in",
+    .prelude = "common/element",
     .tile = { "BLKM", "BLKN", "KT" },
     .edges = { "VEC; TM; COPYA * 16", "VEC; TN; COPYB * 16", "VEC; KU; GUARD * 16" },
     .guard = { "COPYA ? 1 : BLKM", "COPYB ? 1 : BLKN", "COPYA && COPYB ? 1 : KT" },
