@@ -23,7 +23,7 @@
 #define KILN_INTERNAL
 #endif
 
-enum { KILN_BUNDLE_FORMAT = 23 };
+enum { KILN_BUNDLE_FORMAT = 24 };
 
 enum {
     KILN_MAX_STAGES = 8,
@@ -122,6 +122,18 @@ struct kiln_region {
     uint8_t each_part;                 /* 1: one for each part of K; none where K has one part */
 };
 
+/* What a stage does that not every call needs: it is left out of the others.
+ *
+ * KILN_ROLE_ADD: adds up what work-groups share of a tile (`shares`, `unit_parts` of the recipe).
+ * Others are of recipes of KILN_ROUTINE_TO_REAL, one of each, in this order behind the stages that
+ * prepare. KILN_ROLE_ROTATE: prepared B times a complex alpha, to the last region. KILN_ROLE_SCALE:
+ * C times a complex beta. KILN_ROLE_DIAGONAL: the diagonal of a Hermitian C is made real, when all
+ * else is done. */
+enum kiln_role {
+    KILN_ROLE_NONE, KILN_ROLE_ADD, KILN_ROLE_ROTATE, KILN_ROLE_SCALE, KILN_ROLE_DIAGONAL,
+    KILN_NUM_ROLES
+};
+
 /* One kernel launch: ceil(dim[i] / tile[i]) work-groups of local[i] work-items along axis i; where
  * dim[i] is KILN_DIM_ONE, tile[i] work-groups, whatever the shape; where it is KILN_DIM_UNITS,
  * tile[i] for each compute unit.
@@ -144,9 +156,7 @@ struct kiln_stage {
     uint8_t num_args;
     uint8_t args[KILN_MAX_ARGS];       /* enum kiln_arg, in the kernel's order */
     uint8_t prepares;                  /* enum kiln_prepared */
-    uint8_t adds;                      /* 1: adds up what work-groups share of a tile (`shares` and
-                                          `unit_parts` of the recipe); where they share none it is
-                                          left out */
+    uint8_t role;                      /* enum kiln_role */
 };
 
 /* A device binary of a program, and what it was made for. It matches where all strings are equal;

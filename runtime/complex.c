@@ -8,10 +8,10 @@
  */
 #include "internal.h"
 
-/* The region of rotated B, which is the last one; and the stages that come after those that
- * prepare, counted from the end. */
+#include <string.h>
+
+/* The region of rotated B, which is the last one. */
 enum { ROTATED = 2 };
-enum { DIAGONAL = 1, SCALE = 2 };
 
 /* Is alpha, or beta, more than a real factor? */
 static bool rotates(const struct kiln_problem *problem)
@@ -30,10 +30,13 @@ bool kiln_complex_has_end(const struct kiln_problem *problem)
     return problem->is_hermitian && problem->product.triangle != KILN_TRIANGLE_NONE;
 }
 
-static void leave_out(struct kiln_plan *plan, unsigned index)
+/* Leaves out the stages of some roles; bit i stands for role i. */
+static void leave_out(struct kiln_plan *plan, unsigned roles)
 {
-    for (unsigned d = 0; d < 3; d++) {
-        plan->groups[index][d] = 0;
+    for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
+        if ((roles >> plan->recipe->stages[i].role & 1) != 0) {
+            memset(plan->groups[i], 0, sizeof plan->groups[i]);
+        }
     }
 }
 
@@ -49,17 +52,9 @@ static bool uses_workspace(const struct kiln_problem *problem)
 void kiln_complex_trim(const struct kiln_problem *problem, struct kiln_plan *plan)
 {
     const struct kiln_recipe *recipe = plan->recipe;
-    for (unsigned i = 0; i < recipe->num_stages; i++) {
-        const struct kiln_stage *stage = &recipe->stages[i];
-        const unsigned from_end = recipe->num_stages - i;
-        const bool is_wanted = stage->prepares != KILN_PREPARED_NONE ||
-                               (from_end == DIAGONAL       ? kiln_complex_has_end(problem)
-                                       : from_end == SCALE ? scales(problem)
-                                                           : rotates(problem));
-        if (!is_wanted) {
-            leave_out(plan, i);
-        }
-    }
+    leave_out(plan, (unsigned) !rotates(problem) << KILN_ROLE_ROTATE |
+                            (unsigned) !scales(problem) << KILN_ROLE_SCALE |
+                            (unsigned) !kiln_complex_has_end(problem) << KILN_ROLE_DIAGONAL);
     if (!uses_workspace(problem)) {
         plan->workspace_bytes = 0;
     } else if (!rotates(problem)) {
@@ -70,19 +65,17 @@ void kiln_complex_trim(const struct kiln_problem *problem, struct kiln_plan *pla
 
 void kiln_complex_leave_scale_out(struct kiln_plan *plan)
 {
-    leave_out(plan, plan->recipe->num_stages - (unsigned) SCALE);
+    leave_out(plan, 1u << KILN_ROLE_SCALE);
 }
 
 void kiln_complex_take_begin(struct kiln_plan *plan)
 {
-    leave_out(plan, plan->recipe->num_stages - (unsigned) DIAGONAL);
+    leave_out(plan, 1u << KILN_ROLE_DIAGONAL);
 }
 
 void kiln_complex_take_end(struct kiln_plan *plan)
 {
-    for (unsigned i = 0; i + DIAGONAL < plan->recipe->num_stages; i++) {
-        leave_out(plan, i);
-    }
+    leave_out(plan, ~(1u << KILN_ROLE_DIAGONAL));
 }
 
 static void place_operands(const struct kiln_problem *problem, const struct kiln_plan *plan,

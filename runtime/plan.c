@@ -382,7 +382,7 @@ static bool plan_groups(const struct kiln_product *product, uint32_t units, stru
 {
     for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
         const struct kiln_stage *stage = &plan->recipe->stages[i];
-        if (stage->adds && !shares_tiles(plan, product, units)) {
+        if (stage->role == KILN_ROLE_ADD && !shares_tiles(plan, product, units)) {
             continue;
         }
         for (unsigned d = 0; d < stage->work_dim; d++) {

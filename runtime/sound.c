@@ -186,12 +186,19 @@ static bool dim_is_sound(const struct kiln_recipe *recipe, const struct kiln_sta
                    (stage->prepares == KILN_PREPARED_NONE && recipe->unit_parts > 0));
 }
 
+static bool role_is_sound(const struct kiln_recipe *recipe, const struct kiln_stage *stage)
+{
+    return stage->role == KILN_ROLE_NONE ||
+           (stage->prepares == KILN_PREPARED_NONE && stage->role < KILN_NUM_ROLES &&
+                   (stage->role == KILN_ROLE_ADD ? shares(recipe)
+                                                 : recipe->routine == KILN_ROUTINE_TO_REAL));
+}
+
 static bool stage_is_sound(const struct kiln_recipe *recipe, const struct kiln_stage *stage)
 {
     if (stage->entry == NULL || stage->work_dim < 1 || stage->work_dim > 3 ||
             stage->num_args > KILN_MAX_ARGS || stage->prepares > KILN_PREPARED_BOTH ||
-            (stage->adds && (stage->prepares != KILN_PREPARED_NONE || !shares(recipe))) ||
-            stage->adds > 1) {
+            !role_is_sound(recipe, stage)) {
         return false;
     }
     for (unsigned d = 0; d < stage->work_dim; d++) {
@@ -214,7 +221,7 @@ static bool has_multiplying_stage(const struct kiln_recipe *recipe)
     bool found = false;
     for (unsigned i = 0; i < recipe->num_stages; i++) {
         const struct kiln_stage *stage = &recipe->stages[i];
-        found = found || (stage->prepares == KILN_PREPARED_NONE && !stage->adds);
+        found = found || (stage->prepares == KILN_PREPARED_NONE && stage->role != KILN_ROLE_ADD);
     }
     return found;
 }
@@ -275,8 +282,9 @@ static bool complex_is_sound(const struct kiln_recipe *recipe)
                    recipe->stages[0].prepares ==
                            (recipe->transa ? KILN_PREPARED_A : KILN_PREPARED_B) &&
                    recipe->stages[first - 1].prepares == KILN_PREPARED_B &&
-                   recipe->stages[first].prepares == KILN_PREPARED_NONE &&
-                   recipe->stages[first + 1].prepares == KILN_PREPARED_NONE &&
+                   recipe->stages[first].role == KILN_ROLE_ROTATE &&
+                   recipe->stages[first + 1].role == KILN_ROLE_SCALE &&
+                   recipe->stages[first + 2].role == KILN_ROLE_DIAGONAL &&
                    (recipe->transa ? is_form(&recipe->regions[0], KILN_PREPARED_A, KILN_DIM_M,
                                              KILN_DIM_K, bytes)
                                    : a == NULL) &&

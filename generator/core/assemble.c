@@ -99,19 +99,26 @@ const char *const assemble_prepared_names[KILN_PREPARED_BOTH + 1] = {
     "NONE", "A", "B", "BOTH"
 };
 
+const char *const assemble_role_names[KILN_NUM_ROLES] = {
+    "NONE", "ADD", "ROTATE", "SCALE", "DIAGONAL"
+};
+
 static int dim_code(const char *at, size_t len)
 {
     return word_find(assemble_dim_names, KILN_NUM_DIMS, at, len);
 }
 
-/* NULL is none. */
-static bool prepared_code(const char *name, uint8_t *code)
+/* The place of `name` among `names`; NULL is the first. */
+static bool find_code(const char *name, const char *const *names, size_t num, uint8_t *code)
 {
-    const int found = !name ? KILN_PREPARED_NONE
-                            : word_find(assemble_prepared_names, KILN_PREPARED_BOTH + 1, name,
-                                      strlen(name));
+    const int found = !name ? 0 : word_find(names, num, name, strlen(name));
     *code = (uint8_t) found;
     return found >= 0;
+}
+
+static bool prepared_code(const char *name, uint8_t *code)
+{
+    return find_code(name, assemble_prepared_names, KILN_PREPARED_BOTH + 1, code);
 }
 
 void assemble_entry_name(const struct config *config, const struct problem *problem,
@@ -296,9 +303,9 @@ static bool fill_stage(struct assembly *assembly, struct source *source,
             !evaluate(source, from->local_bytes, strlen(from->local_bytes), &bytes))
         return false;
     stage->local_bytes = (uint32_t) bytes;
-    stage->adds = (uint8_t) from->adds;
     return stage->entry && stage->work_dim && fill_args(source, stage, from->args) &&
-           prepared_code(from->prepares, &stage->prepares);
+           prepared_code(from->prepares, &stage->prepares) &&
+           find_code(from->role, assemble_role_names, KILN_NUM_ROLES, &stage->role);
 }
 
 static bool fill_stages(struct assembly *assembly, struct source *source,

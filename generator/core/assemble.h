@@ -76,5 +76,6 @@ char *assemble_text(const struct config *config, const struct problem *problem,
 /* The codes of bundle.h by their names there, without prefix. */
 extern const char *const assemble_dim_names[KILN_NUM_DIMS];
 extern const char *const assemble_prepared_names[KILN_PREPARED_BOTH + 1];
+extern const char *const assemble_role_names[KILN_NUM_ROLES];
 
 #endif

@@ -108,7 +108,7 @@ static bool same_stage(const struct kiln_stage *a, const struct kiln_stage *b)
            !memcmp(a->dim, b->dim, sizeof a->dim) && !memcmp(a->tile, b->tile, sizeof a->tile) &&
            !memcmp(a->local, b->local, sizeof a->local) && a->local_bytes == b->local_bytes &&
            a->num_args == b->num_args && !memcmp(a->args, b->args, a->num_args) &&
-           a->prepares == b->prepares && a->adds == b->adds;
+           a->prepares == b->prepares && a->role == b->role;
 }
 
 static bool same_stages(const struct kiln_recipe *a, const struct kiln_recipe *b)
@@ -225,8 +225,8 @@ static void emit_stage(const struct kiln_stage *s, struct text *text)
                 : i   ? ",\n        "
                       : "\n        ",
                 signature_arg_names[s->args[i]]);
-    text_add(text, " },\n      KILN_PREPARED_%s, %u },\n", assemble_prepared_names[s->prepares],
-            s->adds);
+    text_add(text, " },\n      KILN_PREPARED_%s, KILN_ROLE_%s },\n",
+            assemble_prepared_names[s->prepares], assemble_role_names[s->role]);
 }
 
 static void emit_stages(const struct kiln_bundle *bundle, const struct places *places,

@@ -53,8 +53,7 @@ struct family_stage {
                                           bundle.h and declarations (signature.h) */
     const char *prepares;              /* "A", "B" or "BOTH": brings them into their
                                           regions, no more; NULL */
-    long adds;                         /* 1: adds up what work-groups share of a tile, or have of
-                                          it by parts of K */
+    const char *role;                  /* of bundle.h: "ADD"; NULL: none */
 };
 
 struct family_region {

@@ -28,7 +28,7 @@ static uint64_t hash_double(uint64_t hash, double value)
 #define VALUE_FIELDS(F) F(name) F(expr)
 #define STAGE_FIELDS(F) \
     F(name) F(when) F(template) F(bind) F(dims) F(tiles) F(locals) \
-    F(local_bytes) F(args) F(prepares) F(adds)
+    F(local_bytes) F(args) F(prepares) F(role)
 #define REGION_FIELDS(F) F(when) F(dims) F(rounds) F(element_bytes) F(holds) F(more) \
     F(each_part)
 #define PRESET_FIELDS(F) \

@@ -61,7 +61,7 @@ static void check_stage(const struct kiln_stage *a, const struct kiln_stage *b)
     assert_int_equal(a->num_args, b->num_args);
     assert_memory_equal(a->args, b->args, sizeof a->args);
     assert_int_equal(a->prepares, b->prepares);
-    assert_int_equal(a->adds, b->adds);
+    assert_int_equal(a->role, b->role);
 }
 
 static void check_recipe(const struct kiln_recipe *a, const struct kiln_recipe *b)

@@ -190,7 +190,7 @@ static const struct place recipe_places[] = {
 static const struct place stage_places[] = {
     PLACE(kiln_stage, work_dim), PLACE(kiln_stage, dim), PLACE(kiln_stage, tile),
     PLACE(kiln_stage, local), PLACE(kiln_stage, local_bytes), PLACE(kiln_stage, num_args),
-    PLACE(kiln_stage, prepares), PLACE(kiln_stage, adds),
+    PLACE(kiln_stage, prepares), PLACE(kiln_stage, role),
 };
 static const struct place args_place[] = { PLACE(kiln_stage, args) };
 static const struct place region_places[] = {

@@ -423,7 +423,7 @@ static void parts_of_k_have_groups_and_regions(void **state)
                 .dim = { KILN_DIM_M },
                 .tile = { 8 },
                 .local = { 8 },
-                .adds = 1 },
+                .role = KILN_ROLE_ADD },
     };
     static const struct kiln_region region = { .dim = { KILN_DIM_M, KILN_DIM_N },
         .round = { 32, 1 },

@@ -52,7 +52,7 @@ static const struct kiln_stage stages[NUM_STAGES] = {
      .args = {KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_LDA, KILN_ARG_PACKED_B,
               KILN_ARG_PACKED_B_AT, KILN_ARG_PACKED_LDB, KILN_ARG_C}},
     {.entry = "add", .work_dim = 1, .dim = {KILN_DIM_UNITS}, .tile = {1}, .local = {8},
-     .num_args = 1, .args = {KILN_ARG_C}, .adds = 1},
+     .num_args = 1, .args = {KILN_ARG_C}, .role = KILN_ROLE_ADD},
 };
 
 /* Where mul has the operands' arguments. */

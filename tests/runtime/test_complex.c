@@ -53,6 +53,9 @@ static void begin(struct fixture *f, float real, float own, float native)
     const struct kiln_stage *packed = tuned_recipes[TUNED_PACKED].stages;
     two.stages[EXPAND] = packed[1];
     two.stages[ROTATE] = two.stages[SCALE] = two.stages[DIAGONAL] = packed[2];
+    two.stages[ROTATE].role = KILN_ROLE_ROTATE;
+    two.stages[SCALE].role = KILN_ROLE_SCALE;
+    two.stages[DIAGONAL].role = KILN_ROLE_DIAGONAL;
     memcpy(two.stages[ROTATE].args, rotate_args, sizeof rotate_args);
     memcpy(two.stages[SCALE].args, scale_args, sizeof scale_args);
     memcpy(two.stages[DIAGONAL].args, scale_args, sizeof scale_args);
@@ -200,7 +203,7 @@ static void a_complex_beta_counts_once(void **state)
 static void malformed_ones_are_refused(void **state)
 {
     struct fixture *f = *state;
-    for (unsigned fault = 0; fault < 6; fault++) {
+    for (unsigned fault = 0; fault < 9; fault++) {
         begin(f, 10, 5, 99);
         assert_true(kiln_bundle_is_sound(&two.bundle));
         two.recipes[FORM].precision = fault == 0 ? KILN_SINGLE : KILN_COMPLEX_SINGLE;
@@ -212,6 +215,9 @@ static void malformed_ones_are_refused(void **state)
         two.recipes[NATIVE].triangles = fault == 4 ? KILN_TRIANGLES_ALSO
                                       : fault == 5 ? KILN_TRIANGLES_ALWAYS
                                                    : KILN_TRIANGLES_NEVER;
+        two.stages[EXPAND].role = fault == 6 ? KILN_ROLE_ROTATE : KILN_ROLE_NONE;
+        two.stages[SCALE].role = fault == 7 ? KILN_ROLE_ROTATE : KILN_ROLE_SCALE;
+        two.native.role = fault == 8 ? KILN_ROLE_SCALE : KILN_ROLE_NONE;
         two.recipes[NATIVE].stages = fault >= 4 ? &two.native : two.recipes[NATIVE].stages;
         assert_false(kiln_bundle_is_sound(&two.bundle));
         end(f);

@@ -284,9 +284,9 @@ static void spoil_recipe(struct clay *c, int fault)
     c->recipe.unit_parts = fault == 22 || (fault >= 32 && fault < 40 && fault != 36);
     c->recipe.shares = fault == 23 || (fault >= 29 && fault < 32) ? 1 : fault == 24 ? 2 : 0;
     c->recipe.unit_turns = fault == 22 || fault == 24 || (fault >= 29 && fault < 32);
-    c->stages[1].adds = fault == 29 || fault == 34;
-    c->stages[2].adds = fault == 25 ? 1 : fault == 35 ? 2 : 0;
-    c->stages[0].adds = fault == 30; /* it prepares */
+    c->stages[1].role = fault == 29 || fault == 34 ? KILN_ROLE_ADD : KILN_ROLE_NONE;
+    c->stages[2].role = fault == 25 ? KILN_ROLE_ADD : fault == 35 ? KILN_NUM_ROLES : KILN_ROLE_NONE;
+    c->stages[0].role = fault == 30 ? KILN_ROLE_ADD : KILN_ROLE_NONE; /* it prepares */
     c->regions[0].each_part = fault == 32 ? 2 : fault == 36;
     c->regions[1].each_part = fault == 33; /* it holds an operand */
     c->recipe.as_is = fault == 26 ? KILN_PREPARED_B
@@ -358,7 +358,7 @@ static void parts_of_k_are_sound(void **state)
     c.recipe.unit_parts = 4;
     c.recipe.num_stages = 3;
     c.stages[1].dim[0] = KILN_DIM_PARTS;
-    c.stages[2].adds = 1;
+    c.stages[2].role = KILN_ROLE_ADD;
     c.regions[0].each_part = 1;
     assert_true(kiln_bundle_is_sound(&c.bundle));
 }

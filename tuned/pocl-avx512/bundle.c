@@ -4207,7 +4207,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_RSA, KILN_ARG_CSA,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_hgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
       15, {
@@ -4215,45 +4215,45 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_RSA, KILN_ARG_CSA,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_hgemm_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
+      KILN_PREPARED_A, KILN_ROLE_NONE },
     { "kiln_hgemm_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
+      KILN_PREPARED_B, KILN_ROLE_NONE },
     { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 12, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_hgemm_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
+      KILN_PREPARED_A, KILN_ROLE_NONE },
     { "kiln_hgemm_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
+      KILN_PREPARED_B, KILN_ROLE_NONE },
     { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 96, 1 }, { 1, 1, 1 }, 36864,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_hgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
       15, {
@@ -4261,7 +4261,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_CSB, KILN_ARG_RSB,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_hgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
       15, {
@@ -4269,7 +4269,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_CSB, KILN_ARG_RSB,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_hgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 2, 1 }, { 1, 1, 1 }, 0,
       15, {
@@ -4277,7 +4277,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_RSA, KILN_ARG_CSA,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_hgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
       15, {
@@ -4285,7 +4285,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_RSA, KILN_ARG_CSA,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_hgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 884736,
       14, {
@@ -4293,26 +4293,26 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_hgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 1, 1, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_hgemmt_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
+      KILN_PREPARED_A, KILN_ROLE_NONE },
     { "kiln_hgemmt_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
+      KILN_PREPARED_B, KILN_ROLE_NONE },
     { "kiln_hgemmt_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 12, 1 }, { 1, 1, 1 }, 0,
       13, {
@@ -4320,7 +4320,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_hgemmt_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 884736,
       15, {
@@ -4328,19 +4328,19 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_hgemmt_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
+      KILN_PREPARED_A, KILN_ROLE_NONE },
     { "kiln_hgemmt_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
+      KILN_PREPARED_B, KILN_ROLE_NONE },
     { "kiln_hgemmt_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 96, 1 }, { 1, 1, 1 }, 36864,
       13, {
@@ -4348,7 +4348,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 147456,
       14, {
@@ -4356,7 +4356,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 2, 1 }, { 1, 1, 1 }, 0,
       15, {
@@ -4364,7 +4364,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_RSA, KILN_ARG_CSA,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
       15, {
@@ -4372,7 +4372,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_RSA, KILN_ARG_CSA,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 40960,
       14, {
@@ -4380,13 +4380,13 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemm_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
+      KILN_PREPARED_B, KILN_ROLE_NONE },
     { "kiln_sgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 1024, 6, 1 }, { 1, 1, 1 }, 24576,
       13, {
@@ -4394,7 +4394,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 57344,
       14, {
@@ -4402,7 +4402,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
       15, {
@@ -4410,7 +4410,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_CSB, KILN_ARG_RSB,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 2, 1 }, { 1, 1, 1 }, 0,
       15, {
@@ -4418,13 +4418,13 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_CSB, KILN_ARG_RSB,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemm_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
+      KILN_PREPARED_B, KILN_ROLE_NONE },
     { "kiln_sgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
       13, {
@@ -4432,7 +4432,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 114688,
       14, {
@@ -4440,7 +4440,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 245760,
       14, {
@@ -4448,7 +4448,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 122880,
       14, {
@@ -4456,7 +4456,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 4, 1 }, { 1, 1, 1 }, 0,
       15, {
@@ -4464,7 +4464,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_CSB, KILN_ARG_RSB,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 4, 1 }, { 1, 1, 1 }, 0,
       15, {
@@ -4472,7 +4472,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_CSB, KILN_ARG_RSB,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 753664,
       14, {
@@ -4480,14 +4480,14 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 1, 1, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemmt_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 40960,
       15, {
@@ -4495,7 +4495,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemmt_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 245760,
       15, {
@@ -4503,7 +4503,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemmt_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 122880,
       15, {
@@ -4511,7 +4511,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemmt_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 57344,
       15, {
@@ -4519,7 +4519,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_sgemmt_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 114688,
       15, {
@@ -4527,7 +4527,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_dgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 172032,
       14, {
@@ -4535,7 +4535,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 2, 1 }, { 1, 1, 1 }, 0,
       15, {
@@ -4543,7 +4543,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_RSA, KILN_ARG_CSA,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
       15, {
@@ -4551,7 +4551,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_RSA, KILN_ARG_CSA,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_dgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 122880,
       14, {
@@ -4559,7 +4559,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_dgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 49152,
       14, {
@@ -4567,13 +4567,13 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_dgemm_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
+      KILN_PREPARED_B, KILN_ROLE_NONE },
     { "kiln_dgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 1024, 6, 1 }, { 1, 1, 1 }, 49152,
       13, {
@@ -4581,7 +4581,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_dgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 458752,
       14, {
@@ -4589,7 +4589,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_dgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 229376,
       14, {
@@ -4597,7 +4597,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
       15, {
@@ -4605,7 +4605,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_CSB, KILN_ARG_RSB,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 2, 1 }, { 1, 1, 1 }, 0,
       15, {
@@ -4613,7 +4613,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_CSB, KILN_ARG_RSB,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_dgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 172032,
       14, {
@@ -4621,33 +4621,33 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_dgemm_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
+      KILN_PREPARED_A, KILN_ROLE_NONE },
     { "kiln_dgemm_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
+      KILN_PREPARED_B, KILN_ROLE_NONE },
     { "kiln_dgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 1024, 24, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_dgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 1, 1, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_dgemmt_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 172032,
       15, {
@@ -4655,7 +4655,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_dgemmt_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 458752,
       15, {
@@ -4663,7 +4663,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_dgemmt_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 229376,
       15, {
@@ -4671,7 +4671,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_cgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 135168,
       18, {
@@ -4680,19 +4680,19 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_cgemm_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_CONJ_A },
-      KILN_PREPARED_A, 0 },
+      KILN_PREPARED_A, KILN_ROLE_NONE },
     { "kiln_cgemm_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_CONJ_B },
-      KILN_PREPARED_B, 0 },
+      KILN_PREPARED_B, KILN_ROLE_NONE },
     { "kiln_cgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 0,
       14, {
@@ -4700,7 +4700,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_PACKED_A,
         KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_cgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 40960,
       18, {
@@ -4709,7 +4709,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_cgemm_direct_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 24, 6, 1 }, { 1, 1, 1 }, 0,
       18, {
@@ -4718,7 +4718,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_cgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 262144,
       18, {
@@ -4727,7 +4727,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_cgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 57344,
       18, {
@@ -4736,7 +4736,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_cgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 122880,
       18, {
@@ -4745,7 +4745,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_cgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 49152,
       18, {
@@ -4754,7 +4754,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_cgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 655360,
       18, {
@@ -4763,7 +4763,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_cgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
       19, {
@@ -4772,7 +4772,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_RSA, KILN_ARG_CSA,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_cgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 851968,
       18, {
@@ -4781,7 +4781,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_cgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 622592,
       18, {
@@ -4790,66 +4790,66 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_cgemm_complex_expand",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
+      KILN_PREPARED_B, KILN_ROLE_NONE },
     { "kiln_cgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 32, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_ROTATE },
     { "kiln_cgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 32, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_SCALE },
     { "kiln_cgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 128, 1, 1 }, { 128, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_DIAGONAL },
     { "kiln_cgemm_complex_turn",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
+      KILN_PREPARED_A, KILN_ROLE_NONE },
     { "kiln_cgemm_complex_expand",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
+      KILN_PREPARED_B, KILN_ROLE_NONE },
     { "kiln_cgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 32, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_ROTATE },
     { "kiln_cgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 32, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_SCALE },
     { "kiln_cgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 128, 1, 1 }, { 128, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_DIAGONAL },
     { "kiln_cgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 1, 1, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_cgemmt_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 655360,
       20, {
@@ -4858,7 +4858,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE, KILN_ARG_HERMITIAN },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_cgemmt_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 122880,
       20, {
@@ -4867,7 +4867,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE, KILN_ARG_HERMITIAN },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_cgemmt_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 49152,
       20, {
@@ -4876,7 +4876,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE, KILN_ARG_HERMITIAN },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_zgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 122880,
       18, {
@@ -4885,19 +4885,19 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_zgemm_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_CONJ_A },
-      KILN_PREPARED_A, 0 },
+      KILN_PREPARED_A, KILN_ROLE_NONE },
     { "kiln_zgemm_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_CONJ_B },
-      KILN_PREPARED_B, 0 },
+      KILN_PREPARED_B, KILN_ROLE_NONE },
     { "kiln_zgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 192, 32, 1 }, { 1, 1, 1 }, 0,
       14, {
@@ -4905,19 +4905,19 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_PACKED_A,
         KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_zgemm_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_CONJ_A },
-      KILN_PREPARED_A, 0 },
+      KILN_PREPARED_A, KILN_ROLE_NONE },
     { "kiln_zgemm_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_CONJ_B },
-      KILN_PREPARED_B, 0 },
+      KILN_PREPARED_B, KILN_ROLE_NONE },
     { "kiln_zgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 192, 32, 1 }, { 1, 1, 1 }, 98304,
       14, {
@@ -4925,7 +4925,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_PACKED_A,
         KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_zgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 114688,
       18, {
@@ -4934,7 +4934,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_zgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 131072,
       18, {
@@ -4943,7 +4943,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_zgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 81920,
       18, {
@@ -4952,7 +4952,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_zgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 524288,
       18, {
@@ -4961,7 +4961,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_zgemm_direct_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 12, 8, 1 }, { 1, 1, 1 }, 0,
       18, {
@@ -4970,7 +4970,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_zgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 2, 1 }, { 1, 1, 1 }, 0,
       19, {
@@ -4979,7 +4979,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_RSA, KILN_ARG_CSA,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_zgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
       19, {
@@ -4988,66 +4988,66 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_RSA, KILN_ARG_CSA,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_zgemm_complex_expand",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
+      KILN_PREPARED_B, KILN_ROLE_NONE },
     { "kiln_zgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 32, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_ROTATE },
     { "kiln_zgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 32, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_SCALE },
     { "kiln_zgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 128, 1, 1 }, { 128, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_DIAGONAL },
     { "kiln_zgemm_complex_turn",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
+      KILN_PREPARED_A, KILN_ROLE_NONE },
     { "kiln_zgemm_complex_expand",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
+      KILN_PREPARED_B, KILN_ROLE_NONE },
     { "kiln_zgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 32, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_ROTATE },
     { "kiln_zgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 32, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_SCALE },
     { "kiln_zgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 128, 1, 1 }, { 128, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_DIAGONAL },
     { "kiln_zgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 1, 1, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_zgemmt_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 524288,
       20, {
@@ -5056,7 +5056,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE, KILN_ARG_HERMITIAN },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_zgemmt_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 114688,
       20, {
@@ -5065,7 +5065,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE, KILN_ARG_HERMITIAN },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_zgemmt_direct_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 12, 8, 1 }, { 1, 1, 1 }, 0,
       20, {
@@ -5074,19 +5074,19 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE, KILN_ARG_HERMITIAN },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
     { "kiln_zgemmt_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_CONJ_A },
-      KILN_PREPARED_A, 0 },
+      KILN_PREPARED_A, KILN_ROLE_NONE },
     { "kiln_zgemmt_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_CONJ_B },
-      KILN_PREPARED_B, 0 },
+      KILN_PREPARED_B, KILN_ROLE_NONE },
     { "kiln_zgemmt_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 192, 32, 1 }, { 1, 1, 1 }, 0,
       16, {
@@ -5094,7 +5094,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_PACKED_A,
         KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE, KILN_ARG_HERMITIAN },
-      KILN_PREPARED_NONE, 0 },
+      KILN_PREPARED_NONE, KILN_ROLE_NONE },
 };
 
 static const struct kiln_region bundle_pocl_avx512_regions[] = {
@@ -6398,7 +6398,7 @@ static const struct kiln_recipe bundle_pocl_avx512_recipes[] = {
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx512 = {
-    .format = 23,
+    .format = 24,
     .name = "pocl-avx512",
     .provenance = "tuned on pthread-skylake-avx512-AMD EPYC, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 16, 0,

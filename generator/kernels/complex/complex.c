@@ -43,19 +43,21 @@ static const struct family_rule rules[] = {
 
 static const struct family_stage stages[] = {
     { "turn", "TA", "complex/complex:turn", NULL, COPY_OVER("K", "M"), "TILE_BYTES",
-      "M K " OPERAND(A) "A_OFFSET LDA CONJ_A " PREPARED(A, a), "A", 0 },
+      "M K " OPERAND(A) "A_OFFSET LDA CONJ_A " PREPARED(A, a), "A", NULL },
     { "expand", NULL, "complex/complex:expand", NULL, COPY_OVER("N", "K"),
       "TB ? TILE_BYTES : 0",
-      "N K " OPERAND(B) "B_OFFSET LDB CONJ_B " PREPARED(B, b), "B", 0 },
+      "N K " OPERAND(B) "B_OFFSET LDB CONJ_B " PREPARED(B, b), "B", NULL },
     { "rotate", NULL, "complex/complex:rotate", NULL, OVER("N", "K"), NULL,
       "N K ALPHA ALPHA_IMAG PACKED_B as __global const ${R} *restrict packed_b; "
       "PACKED_B_AT as long b_at; WORKSPACE as __global ${R} *restrict work; "
       "REGION_2 as long work_at; ",
-      NULL, 0 },
+      NULL, "ROTATE" },
     { "scale", NULL, "complex/complex:scale", NULL, OVER("N", "M"), NULL,
-      "M N BETA BETA_IMAG C as __global ${R} *restrict C; C_OFFSET LDC TRIANGLE", NULL, 0 },
+      "M N BETA BETA_IMAG C as __global ${R} *restrict C; C_OFFSET LDC TRIANGLE", NULL,
+      "SCALE" },
     { "diagonal", NULL, "complex/complex:diagonal", NULL, "M", "TILE * ROWS",
-      "TILE * ROWS", NULL, "M C as __global ${R} *restrict C; C_OFFSET LDC", NULL, 0 },
+      "TILE * ROWS", NULL, "M C as __global ${R} *restrict C; C_OFFSET LDC", NULL,
+      "DIAGONAL" },
 };
 
 /* Rows begin at multiples of 16 bytes. The regions of the real recipe come behind; the last one is

@@ -16,7 +16,7 @@
 #define COPY_ONE(X, rows, cols) COPY_ARGS(X, rows, cols, "X", "x_offset", "ldx", "")
 /* Eight work-groups for each compute unit; the text depends on no parameter. */
 #define COPY_STAGE(name, when, template, args, prepares) \
-    { name, when, template, NULL, "UNITS", "8", "256", NULL, args, prepares, 0 }
+    { name, when, template, NULL, "UNITS", "8", "256", NULL, args, prepares, NULL }
 #define COPY_BOTH(when, a_rows, a_cols, b_rows, b_cols) \
     COPY_STAGE("copy", "COPYA && COPYB && " when, "copies/copies:both", \
             COPY_ARGS(A, a_rows, a_cols, "A", "a_offset", "lda", "a_") \

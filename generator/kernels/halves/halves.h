@@ -45,14 +45,15 @@
 /* A launch that looks at the lines of one operand, or cuts them, as `bind` says. */
 #define CUT_ONE(name, when, bind, X, rows, letter) \
     { name, when, "halves/cut:one", bind, "UNITS", \
-      "2048 / CUTTERS", "CUTTERS", NULL, CUT_ARGS(X, rows, "X", "x_offset", "ldx", ""), letter, 0 }
+      "2048 / CUTTERS", "CUTTERS", NULL, CUT_ARGS(X, rows, "X", "x_offset", "ldx", ""), \
+      letter, NULL }
 
 /* A launch that does so with both. */
 #define CUT_BOTH(name, when, bind) \
     { name, when, "halves/cut:both", bind, "UNITS", \
       "2048 / CUTTERS", "CUTTERS", NULL, \
       CUT_ARGS(A, "M", "A", "a_offset", "lda", "a_") \
-      CUT_ARGS(B, "N", "B", "b_offset", "ldb", "b_"), "BOTH", 0 }
+      CUT_ARGS(B, "N", "B", "b_offset", "ldb", "b_"), "BOTH", NULL }
 /* Both at once, and each alone. */
 #define CUT_EACH(name, when, bind) \
     CUT_BOTH(name, when, bind), \

@@ -75,10 +75,10 @@ static const struct family_stage stages[] = {
     { "multiply", "!STREAM", MULTIPLY, "N M", "BN; BM", "ITEMS; 1", NULL, "M N K " ARGS, NULL,
       0 },
     { "stream", "STREAM", MULTIPLY, "UNITS", "STREAM", "ITEMS", NULL,
-      "M N K WORKSPACE as __global ${R} *work; REGION_0 as long parts_at; " ARGS, NULL, 0 },
+      "M N K WORKSPACE as __global ${R} *work; REGION_0 as long parts_at; " ARGS, NULL, NULL },
     { "add", "STREAM", "nv/add", "SWAPPED = 0", "UNITS ONE", "STREAM; 4 / STREAM",
       "256; 1", NULL, "M N K WORKSPACE as __global const ${R} *restrict work; "
-      "REGION_0 as long parts_at; " COMPLEX_FACTORS "C C_OFFSET LDC TRIANGLE HERMITIAN", NULL, 1 },
+      "REGION_0 as long parts_at; " COMPLEX_FACTORS "C C_OFFSET LDC TRIANGLE HERMITIAN", NULL, "ADD" },
 };
 
 static const struct family_region regions[] = {

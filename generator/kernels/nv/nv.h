@@ -61,9 +61,10 @@
  * so many for each compute unit, and `turns` are their arguments. */
 #define NV_MULTIPLY(template, items, each, turns, copies, operands) \
     { "multiply", "!STREAM && " copies, template, NULL, "N M", "BN; BM", \
-      items "; 1", NULL, "M N K " operands each "ALPHA BETA C C_OFFSET LDC TRIANGLE", NULL, 0 }, \
+      items "; 1", NULL, "M N K " operands each "ALPHA BETA C C_OFFSET LDC TRIANGLE", \
+      NULL, NULL }, \
     { "stream", "STREAM && " copies, template, NULL, "UNITS", "STREAM", \
-      items, NULL, "M N K " operands turns "ALPHA BETA C C_OFFSET LDC TRIANGLE", NULL, 0 }
+      items, NULL, "M N K " operands turns "ALPHA BETA C C_OFFSET LDC TRIANGLE", NULL, NULL }
 
 /* The stage that adds up what work-groups have of a tile, and where they leave it: two tiles for
  * each work-group. Along axis 0 there are as many work-groups as multiply. `bind` says whether rows
@@ -71,7 +72,7 @@
 #define NV_ADD(when, bind, region) \
     { "add", when, "nv/add", bind, "UNITS ONE", "STREAM; 4 / STREAM", "256; 1", \
       NULL, "M N K WORKSPACE as __global const ${R} *restrict work; " region " as long parts_at; " \
-      "ALPHA BETA C C_OFFSET LDC TRIANGLE", NULL, 1 }
+      "ALPHA BETA C C_OFFSET LDC TRIANGLE", NULL, "ADD" }
 #define NV_PARTS(when) \
     { when, "UNITS ONE", "1; 2 * BM * BN * STREAM", "REAL_BYTES", NULL }
 

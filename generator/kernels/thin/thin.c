@@ -94,7 +94,7 @@ static const struct family_rule rules[] = {
       names "K " factors conj matrices PARTS("") "C C_OFFSET LDC" }, \
     { "add", "FILL && " when, "thin/thin:add", NULL, \
       extents, "ADDERS; 1", "ADDERS; ADDWAYS", ADD_LOCAL_BYTES, \
-      names factors conj "PARTS " PARTS("const ") "C C_OFFSET LDC", NULL, 1 }
+      names factors conj "PARTS " PARTS("const ") "C C_OFFSET LDC", NULL, "ADD" }
 #define ROW_STAGES(when, ...) \
     STAGES(when " && !SIDE", "N M", LONG_AND_SHORT("N", "M"), __VA_ARGS__, \
            LONG_OPERAND(B) SHORT_OPERAND(A, "RSA", "CSA"))

@@ -95,7 +95,7 @@ static const struct family_rule rules[] = {
     { "add", "FILL && " when, "tiled/tiled:add", NULL, \
       "M N", "1; ADDERS", "ADDERS; ADDWAYS", ADD_LOCAL_BYTES, \
       "M N " factors "PARTS WORKSPACE as __global const ${TC} *restrict parts; " \
-      "REGION_0 as long parts_at; C C_OFFSET LDC TRIANGLE" more, NULL, 1 }
+      "REGION_0 as long parts_at; C C_OFFSET LDC TRIANGLE" more, NULL, "ADD" }
 
 static const struct family_stage stages[] = {
     MULTIPLY("!COMPLEX", "ALPHA BETA ", ""),
