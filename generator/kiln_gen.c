@@ -492,6 +492,10 @@ static bool choose_from_bench(const struct options *options, struct select_budge
     unsigned num_done = 0;
     char error[FAMILY_ERROR_BYTES] = "";
     bool ok = read_winners(options->words[0], &old);
+    if (ok && !winners_find_older(&old, error)) {
+        fprintf(stderr, "kiln-gen: %s: %s\n", options->words[0], error);
+        ok = false;
+    }
     for (unsigned i = 0; i < options->num_benches && ok; i++)
         ok = !read_bench(options->benches[i], &benches[i]);
     if (ok) {

@@ -29,8 +29,9 @@ enum { FIT_LEAST = 4 };
 enum { FIT_ENOUGH = 100 };
 
 /* What the family tells counts as so many samples, and what the coefficients tell that are fitted
- * anew: those of a bundle were fitted to some hundreds of shapes (tuned/MEASUREMENTS.md). */
-enum { FIT_FAMILY_COUNTS = 8, FIT_PRIOR_COUNTS = 200 };
+ * anew: those of a bundle were fitted to some hundreds of shapes (tuned/MEASUREMENTS.md). Those of
+ * an older text of the recipe say less of it. */
+enum { FIT_FAMILY_COUNTS = 8, FIT_PRIOR_COUNTS = 200, FIT_OLDER_COUNTS = 30 };
 
 /* By how much longer all recipes of a bundle for the device took counts as so many samples of each:
  * the machine may be faster than it was, for all of them. */

@@ -135,7 +135,8 @@ static const struct kiln_time *known_time(const void *bundle, const struct devic
 {
     const struct winner *winner = find_recipe(bundle, precision, config);
     (void) facts;
-    *source = (struct prior_source){ .is_for_device = true };
+    *source = (struct prior_source){ .is_for_device = true,
+        .is_older = winner && winner->is_older };
     return winner && winner->is_timed ? &winner->time : NULL;
 }
 

@@ -68,10 +68,11 @@ struct journal_head {
 };
 
 /* Where coefficients come from: the number of a bundle, nearer bundles first (only coefficients of
- * one bundle compare); and whether its rows name the device. */
+ * one bundle compare); whether its rows name the device; whether they are of another text of the
+ * recipe than the present one. */
 struct prior_source {
     unsigned bundle;
-    bool is_for_device;
+    bool is_for_device, is_older;
 };
 
 struct records {

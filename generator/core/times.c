@@ -357,11 +357,10 @@ static void find_bundle(const struct records *records, const struct times *times
 
 /* Beside a bundle for the device, what other bundles know does not count. */
 static const struct kiln_time *prior_of(const struct records *records, const struct times *times,
-        unsigned number, const struct timings *timings)
+        unsigned number, const struct timings *timings, struct prior_source *source)
 {
-    struct prior_source source;
-    const struct kiln_time *prior = ask_prior(records, times, number, &source);
-    return timings->has_bundle && source.bundle != timings->bundle ? NULL : prior;
+    const struct kiln_time *prior = ask_prior(records, times, number, source);
+    return timings->has_bundle && source->bundle != timings->bundle ? NULL : prior;
 }
 
 /* The coefficients of a bundle for the device say better than times at a few shapes which of its
@@ -372,7 +371,8 @@ static void find_common(const struct records *records, const struct times *times
     double factors[TIMES_MAX_CANDIDATES];
     size_t known = 0;
     for (unsigned c = 0; c < times->num_candidates && timings->has_bundle; c++) {
-        const struct kiln_time *prior = prior_of(records, times, c, timings);
+        struct prior_source source;
+        const struct kiln_time *prior = prior_of(records, times, c, timings, &source);
         const size_t num = prior ? list_samples(timings, c) : 0;
         if (num > 0)
             factors[known++] = fit_factor_over(prior, timings->samples, num);
@@ -394,7 +394,8 @@ static void fit_candidate(const struct records *records, struct times *times, un
         const struct fit_family *family, const struct fit_factor *factor, struct timings *timings)
 {
     struct times_candidate *candidate = &times->candidates[number];
-    const struct kiln_time *prior = prior_of(records, times, number, timings);
+    struct prior_source source;
+    const struct kiln_time *prior = prior_of(records, times, number, timings, &source);
     const size_t num = list_samples(timings, number);
     const bool is_own = prior && records->prior_is_own;
     candidate->has_prior = prior && !is_own;
@@ -411,7 +412,9 @@ static void fit_candidate(const struct records *records, struct times *times, un
         .num = is_own ? list_prior(times, number, prior, timings)
              : family ? list_guesses(times, number, family, factor, timings)
                       : 0,
-        .count = is_own ? FIT_PRIOR_COUNTS : FIT_FAMILY_COUNTS,
+        .count = !is_own         ? FIT_FAMILY_COUNTS
+               : source.is_older ? FIT_OLDER_COUNTS
+                                 : FIT_PRIOR_COUNTS,
     };
     candidate->is_fitted = (prior || guesses.num || num >= least_samples(times, number, timings)) &&
                            fit_time(timings->samples, num, &guesses, &candidate->time);

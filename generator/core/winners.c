@@ -502,7 +502,10 @@ bool winners_assemble(const struct winners *winners, struct assembly *assembly,
     return false;
 }
 
-bool winners_rehash(struct winners *winners, char error[FAMILY_ERROR_BYTES])
+/* What is done with the hash of what a recipe renders to now. */
+typedef void with_hash(struct winner *winner, int pair, uint64_t hash);
+
+static bool render_all(struct winners *winners, with_hash *use, char error[FAMILY_ERROR_BYTES])
 {
     struct assembly assembly;
     bool ok = assembly_init(&assembly, winners->name, &winners->facts);
@@ -513,10 +516,30 @@ bool winners_rehash(struct winners *winners, char error[FAMILY_ERROR_BYTES])
             unsigned at;
             ok = assembly_add(&assembly, &winner->config, &problem, &at, error);
             if (ok)
-                winner->hash[pair] = assembly.programs[assembly.recipes[at].program].hash;
+                use(winner, pair, assembly.programs[assembly.recipes[at].program].hash);
         }
     assembly_free(&assembly);
     return ok;
+}
+
+static void take_hash(struct winner *winner, int pair, uint64_t hash)
+{
+    winner->hash[pair] = hash;
+}
+
+static void compare_hash(struct winner *winner, int pair, uint64_t hash)
+{
+    winner->is_older = winner->is_older || (winner->hash[pair] && winner->hash[pair] != hash);
+}
+
+bool winners_rehash(struct winners *winners, char error[FAMILY_ERROR_BYTES])
+{
+    return render_all(winners, take_hash, error);
+}
+
+bool winners_find_older(struct winners *winners, char error[FAMILY_ERROR_BYTES])
+{
+    return render_all(winners, compare_hash, error);
 }
 
 void winners_comment(const struct winners *winners, struct text *text)

@@ -112,6 +112,13 @@ static int forget(void **state)
     return 0;
 }
 
+/* What was done to the bundle, too. */
+static int forget_all(void **state)
+{
+    forget(state);
+    return read_bundle(state);
+}
+
 static bool choose(void)
 {
     return rechoose(&old, &bench, 1, &budget, &now, done, &num_done, error);
@@ -297,6 +304,40 @@ static void times_alone_are_fitted(void **state)
     assert_non_null(strstr(error, "was timed"));
 }
 
+/* Where the text of a recipe has changed, what was measured says more than what is known. */
+static void older_texts_tell_less(void **state)
+{
+    (void) state;
+    const struct precision *precision = precision_find("double");
+    const struct bench_row cube = { .precision = precision, .m = 512, .n = 512, .k = 512 };
+    const ptrdiff_t slow = believed(precision) - old.recipes;
+    const double before = seconds_of(&old.recipes[slow], &cube);
+    double after[2];
+    measure(SHAPES, 3);
+    for (unsigned is_older = 0; is_older < 2; is_older++) {
+        for (unsigned i = 0; i < old.num_recipes; i++)
+            old.recipes[i].is_older = is_older;
+        assert_true(rechoose_times(&old, &bench, 1, NULL, &now, done, &num_done, error));
+        after[is_older] = seconds_of(&now.recipes[slow], &cube);
+    }
+    assert_true(before < after[0] && after[0] < after[1]);
+}
+
+/* The bundle's texts are those that were timed, or not, pair by pair. */
+static void older_texts_are_found(void **state)
+{
+    (void) state;
+    if (!winners_rehash(&old, error) || !winners_find_older(&old, error))
+        fail_msg("%s", error);
+    for (unsigned i = 0; i < old.num_recipes; i++)
+        assert_false(old.recipes[i].is_older);
+    old.recipes[1].hash[NUM_PAIRS - 1]++;
+    old.recipes[2].hash[0] = 0; /* never timed */
+    assert_true(winners_find_older(&old, error));
+    for (unsigned i = 0; i < old.num_recipes; i++)
+        assert_int_equal(old.recipes[i].is_older, i == 1);
+}
+
 static void refused(const char *why)
 {
     assert_false(choose());
@@ -339,6 +380,8 @@ int main(void)
         cmocka_unit_test_teardown(other_precisions_stay, forget),
         cmocka_unit_test_teardown(pins_stay, forget),
         cmocka_unit_test_teardown(times_alone_are_fitted, forget),
+        cmocka_unit_test_teardown(older_texts_tell_less, forget_all),
+        cmocka_unit_test_teardown(older_texts_are_found, forget_all),
         cmocka_unit_test(what_tells_nothing_is_refused),
     };
     return cmocka_run_group_tests_name("rechoose", tests, read_bundle, NULL);

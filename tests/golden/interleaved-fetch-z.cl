@@ -363,17 +363,22 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
             warp_sync();
             if (num > 0 && lane == 0)
                 mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));
+            if (num < steps) {
+                // Not all of the tile: kept for the stage that adds up.
+                __global double2 *part = parts
+                        + (2 * get_group_id(0) + (first == 0)) * 1024;
+                #pragma unroll
+                for (int e = 0; e < 8; e++) {
+                    const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],
+                            im[e / 8][e / 4 % 2][e % 4]);
+                    part[e * 128] = sum;
+                }
+                continue;
+            }
             #pragma unroll
             for (int e = 0; e < 8; e++) {
                 const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],
                         im[e / 8][e / 4 % 2][e % 4]);
-                // Not all of the tile: kept for the stage that adds up.
-                if (num < steps) {
-                    __global double2 *part = parts
-                            + (2 * get_group_id(0) + (first == 0)) * 1024;
-                    part[e * 128] = sum;
-                    continue;
-                }
                 const uint2 place = place_of(item, e);
                 const long row = first_m + place.x, col = first_n + place.y;
                 if (row < M && col < N)

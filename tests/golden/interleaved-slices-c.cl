@@ -363,18 +363,24 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
                 c[e / 8 * 2][e % 8 * 2] += more.x;
                 c[e / 8 * 2 + 1][e % 8 * 2] += more.y;
             }
+            if (num < steps) {
+                // Not all of the tile: kept for the stage that adds up.
+                __global float2 *part = parts
+                        + (2 * get_group_id(0) + (first == 0)) * 4096;
+                #pragma unroll
+                for (int e = 0; e < 32; e++) {
+                    const int m = e / 8 * 2, n = e % 8 * 2;
+                    const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
+                            sign * c[m][n + 1] + c[m + 1][n]);
+                    part[e / 2 * 256 + e % 2] = sum;
+                }
+                continue;
+            }
             #pragma unroll
             for (int e = 0; e < 32; e++) {
                 const int m = e / 8 * 2, n = e % 8 * 2;
                 const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
                         sign * c[m][n + 1] + c[m + 1][n]);
-                // Not all of the tile: kept for the stage that adds up.
-                if (num < steps) {
-                    __global float2 *part = parts
-                            + (2 * get_group_id(0) + (first == 0)) * 4096;
-                    part[e / 2 * 256 + e % 2] = sum;
-                    continue;
-                }
                 const uint2 place = place_of(item, e);
                 const long row = first_m + place.x, col = first_n + place.y;
                 if (row < M && col < N)

@@ -278,19 +278,33 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                     }
                 }
             }
+            if (num < steps) {
+                // Not all of the tile: kept for the stage that adds up.
+                __global double2 *part = parts
+                        + (2 * get_group_id(0) + (first == 0)) * 2048;
+                #pragma unroll
+                for (int e = 0; e < 16; e++) {
+                    const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],
+                            im[e / 8][e / 4 % 2][e % 4]);
+                    part[e * 128] = sum;
+                }
+                continue;
+            }
+            __local double2 *c_tile = (__local double2 *) both_tiles;
+            // All have multiplied the last step.
+            barrier(CLK_LOCAL_MEM_FENCE);
             #pragma unroll
             for (int e = 0; e < 16; e++) {
                 const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],
                         im[e / 8][e / 4 % 2][e % 4]);
-                // Not all of the tile: kept for the stage that adds up.
-                if (num < steps) {
-                    __global double2 *part = parts
-                            + (2 * get_group_id(0) + (first == 0)) * 2048;
-                    part[e * 128] = sum;
-                    continue;
-                }
                 const uint2 place = place_of(item, e);
-                const long row = first_m + place.x, col = first_n + place.y;
+                c_tile[place.x * 33 + place.y] = sum;
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            #pragma unroll 4
+            for (uint i = item; i < 2048; i += 128) {
+                const long row = first_m + i / 32, col = first_n + i % 32;
+                const double2 sum = c_tile[i / 32 * 33 + i % 32];
                 if (row < M && col < N)
                     put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
             }

@@ -387,18 +387,24 @@ void kiln_cgemmt_interleaved_stream(long M, long N, long K,
             warp_sync();
             if (num > 0 && lane == 0)
                 mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
+            if (num < steps) {
+                // Not all of the tile: kept for the stage that adds up.
+                __global float2 *part = parts
+                        + (2 * get_group_id(0) + (first == 0)) * 4096;
+                #pragma unroll
+                for (int e = 0; e < 16; e++) {
+                    const int m = e / 4 * 2, n = e % 4 * 2;
+                    const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
+                            sign * c[m][n + 1] + c[m + 1][n]);
+                    part[e / 2 * 512 + e % 2] = sum;
+                }
+                continue;
+            }
             #pragma unroll
             for (int e = 0; e < 16; e++) {
                 const int m = e / 4 * 2, n = e % 4 * 2;
                 const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
                         sign * c[m][n + 1] + c[m + 1][n]);
-                // Not all of the tile: kept for the stage that adds up.
-                if (num < steps) {
-                    __global float2 *part = parts
-                            + (2 * get_group_id(0) + (first == 0)) * 4096;
-                    part[e / 2 * 512 + e % 2] = sum;
-                    continue;
-                }
                 const uint2 place = place_of(item, e);
                 const long row = first_m + place.x, col = first_n + place.y;
                 const long2 stored = stored_columns(row, N, triangle);

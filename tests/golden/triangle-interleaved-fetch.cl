@@ -383,12 +383,21 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
                 }
             }
         }
+        __local double2 *c_tile = (__local double2 *) both_tiles;
+        // All have multiplied the last step.
+        asm volatile("bar.sync 2, 256;" ::: "memory");
         #pragma unroll
         for (int e = 0; e < 32; e++) {
             const double2 sum = (double2) (re[e / 16][e / 4 % 4][e % 4],
                     im[e / 16][e / 4 % 4][e % 4]);
             const uint2 place = place_of(item, e);
-            const long row = first_m + place.x, col = first_n + place.y;
+            c_tile[place.x * 129 + place.y] = sum;
+        }
+        asm volatile("bar.sync 2, 256;" ::: "memory");
+        #pragma unroll 4
+        for (uint i = item; i < 8192; i += 256) {
+            const long row = first_m + i / 128, col = first_n + i % 128;
+            const double2 sum = c_tile[i / 128 * 129 + i % 128];
             const long2 stored = stored_columns(row, N, triangle);
             if (row < M && col >= stored.x && col < stored.y)
                 put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);

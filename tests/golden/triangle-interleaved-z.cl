@@ -303,12 +303,21 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
                 multiply_blocks(im[0][j], a_im, b_re);
             }
         }
+        __local double2 *c_tile = (__local double2 *) both_tiles;
+        // All have multiplied the last step.
+        barrier(CLK_LOCAL_MEM_FENCE);
         #pragma unroll
         for (int e = 0; e < 8; e++) {
             const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],
                     im[e / 8][e / 4 % 2][e % 4]);
             const uint2 place = place_of(item, e);
-            const long row = first_m + place.x, col = first_n + place.y;
+            c_tile[place.x * 33 + place.y] = sum;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        #pragma unroll 4
+        for (uint i = item; i < 1024; i += 128) {
+            const long row = first_m + i / 32, col = first_n + i % 32;
+            const double2 sum = c_tile[i / 32 * 33 + i % 32];
             const long2 stored = stored_columns(row, N, triangle);
             if (row < M && col >= stored.x && col < stored.y)
                 put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);

@@ -39,6 +39,9 @@ static const struct family_value values[] = {
     { "WORKERS", "OWNERS * SLICES" },
     // What slices have beside the first one's; in turns others fetch while it is added up.
     { "SUMBYTES", "(SLICES - 1) * BM * BN * ELEM_BYTES" },
+    // Whether C is stored by rows: through the memory of tiles, if it has room and is not filled anew.
+    { "BYROWS", "COMPLEX_DOUBLE && SLICES == 1 && !(FETCH && STREAM) && "
+      "BM * (BN + 1) * ELEM_BYTES <= ST * (BM + BN) * DEPTH" },
     { "COPIERS", "FETCH ? FETCH * 32 : WORKERS" },
     { "ITEMS", "max(WORKERS, 32) + FETCH * 32" },
     { "REGISTERS", "TM * TN * 4 + (COMPLEX_DOUBLE ? TM * 8 + 60 : (TM + TN) * 4 + 40)" },
@@ -73,7 +76,7 @@ static const struct family_rule rules[] = {
 
 static const struct family_stage stages[] = {
     { "multiply", "!STREAM", MULTIPLY, "N M", "BN; BM", "ITEMS; 1", NULL, "M N K " ARGS, NULL,
-      0 },
+      NULL },
     { "stream", "STREAM", MULTIPLY, "UNITS", "STREAM", "ITEMS", NULL,
       "M N K WORKSPACE as __global ${R} *work; REGION_0 as long parts_at; " ARGS, NULL, NULL },
     { "add", "STREAM", "nv/add", "SWAPPED = 0", "UNITS ONE", "STREAM; 4 / STREAM",
