@@ -189,7 +189,7 @@ static bool dim_is_sound(const struct kiln_recipe *recipe, const struct kiln_sta
 static bool role_is_sound(const struct kiln_recipe *recipe, const struct kiln_stage *stage)
 {
     return stage->role == KILN_ROLE_NONE ||
-           (stage->prepares == KILN_PREPARED_NONE && stage->role < KILN_NUM_ROLES &&
+           (stage->prepares == KILN_PREPARED_NONE &&
                    (stage->role == KILN_ROLE_ADD ? shares(recipe)
                                                  : recipe->routine == KILN_ROUTINE_TO_REAL));
 }
@@ -198,7 +198,7 @@ static bool stage_is_sound(const struct kiln_recipe *recipe, const struct kiln_s
 {
     if (stage->entry == NULL || stage->work_dim < 1 || stage->work_dim > 3 ||
             stage->num_args > KILN_MAX_ARGS || stage->prepares > KILN_PREPARED_BOTH ||
-            !role_is_sound(recipe, stage)) {
+            stage->role >= KILN_NUM_ROLES || !role_is_sound(recipe, stage)) {
         return false;
     }
     for (unsigned d = 0; d < stage->work_dim; d++) {

@@ -44,7 +44,7 @@ struct family_value {
 struct family_stage {
     const char *name;                  /* in kernel names */
     const char *when;                  /* expression; NULL: always */
-    const char *template;              /* file: "fused/fused" */
+    const char *template;              /* as of @include: "fused/fused", "halves/cut:both" */
     const char *bind;                  /* "NAME = EXPR; ..." for this stage's text; or NULL */
     const char *dims;                  /* extents along axis 0, 1, 2: "N M" */
     const char *tiles, *locals;        /* expressions, as many as dims: "BLKN; BLKM" */
@@ -101,7 +101,7 @@ struct family {
     const struct family_region *regions;
     const struct family_preset *presets;
     unsigned num_params, num_rules, num_values, num_stages, num_regions, num_presets;
-    const char *prelude;               /* template rendered once before the stages of a program */
+    const char *prelude;               /* likewise; rendered once before the stages of a program */
     const char *guard[3];              /* expressions: what must divide M, N, K */
     const char *align[3];              /* what must divide leading dimension and offset of A, B and
                                           C; NULL: 1 */

@@ -67,10 +67,19 @@ static void take_only(struct line *l)
         }
 }
 
+/* Whether @fragment comes before anything else. */
+static bool is_above_fragment(const char *p)
+{
+    static const char word[] = "@fragment";
+    while (is_blank(*p))
+        p++;
+    return !strncmp(p, word, strlen(word));
+}
+
 static void find_kind(struct line *l)
 {
     struct span text = span_trim(l->all);
-    if (text.p == text.end && !strncmp(l->next, "@fragment", strlen("@fragment")))
+    if (text.p == text.end && is_above_fragment(l->next))
         l->kind = DIR_COMMENT;
     if (text.p == text.end || *text.p != '@')
         return;

@@ -435,6 +435,8 @@ static bool find_text(struct render *r, struct span name, struct place *place)
     if (!place->first.number)
         fail(r, "no fragment called '%.*s' in %s", span_shown(fragment), fragment.p,
                 place->file->name);
+    else
+        charge(r, (size_t) (place->first.all.p - place->file->text));
     return !r->failed;
 }
 

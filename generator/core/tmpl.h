@@ -23,8 +23,8 @@
  * Parentheses in a text must balance. Only the last of three parts may have semicolons of its own.
  *
  * A directive stands alone on its line, but for those with a colon: no blank is before that and one
- * behind it, unlike that of `a ? b : c`. Its line leaves nothing behind, nor does an empty one
- * above @fragment. The list is closed. What is between @if, @for or @wrap and its @end is indented
+ * behind it, unlike that of `a ? b : c`. Its line leaves nothing behind, nor do empty ones above
+ * @fragment. The list is closed. What is between @if, @for or @wrap and its @end is indented
  * by four blanks more than it, which are taken off, or further; @elif, @else and @end are indented
  * as it is.
  *

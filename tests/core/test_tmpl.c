@@ -247,6 +247,11 @@ static void fragments(void **state)
         { "  @include several:second\nnext\n", "  second 2\nnext\n" },
         { "@wrap several:first X = 5\n    b\n@end\n", "5\nb\n" },
         { "@include :mine\n\n@fragment mine\nmine ${M}\n", "mine 3\n" },
+        { "@if 1: @include :b\n@fragment bc\n1\n@fragment b\n2\n", "2\n" },
+        { "a\r\n@include :y\r\n\r\n@fragment y\r\nb\r\n", "a\r\nb\r\n" },
+        { "a\n\n\n@fragment y\nb\n", "a\n" },
+        { "@include :y\n@fragment y", "" },
+        { "@include :y\n@fragment y\n1\n@fragment y\n2\n", "1\n" },
         { "@wrap several:first X = 5\n    @include :mine\n@end\n@fragment mine\nmine\n",
                 "5\nmine\n" },
     };
@@ -260,6 +265,12 @@ static void fragments(void **state)
         { "@include several:open\n", "several.cl.in:17: '@if' without '@end'" },
         { "@include several:again\n", "several.cl.in:20: '@fragment' is indented" },
         { "a\n@fragment\n", "main.cl.in:2: expected a name after '@fragment', found ''" },
+        { "@include sever\n", "main.cl.in:1: no template called 'sever'" },
+        { "@include several:sec\n", "main.cl.in:1: no fragment called 'sec' in several.cl.in" },
+        { "@include several:second X = 1\n",
+                "several.cl.in:10: it is given 'X', which it does not take" },
+        { "@include several:first\n",
+                "several.cl.in:5: it takes 'X', which is not set where it is included" },
         { "@fragment 2\n", "main.cl.in:1: expected a name after '@fragment', found '2'" },
         { "@fragment two names\n",
                 "main.cl.in:1: expected a name after '@fragment', found 'two names'" },
@@ -432,6 +443,8 @@ static void runaway_templates(void **state)
     (void) state;
     static const struct bad rows[] = {
         { "@for i in 0..9223372036854775807\n@end\n",
+                "main.cl.in:1: rendering takes too long (a very long @for or $list?)" },
+        { "@for i in 0..1000000000: @include :x\n0123456789\n@fragment x\n",
                 "main.cl.in:1: rendering takes too long (a very long @for or $list?)" },
         { "@for i in 0..1000000000: $if(0; 0123456789)\n",
                 "main.cl.in:1: rendering takes too long (a very long @for or $list?)" },

@@ -1,6 +1,6 @@
 /* fuzz_tmpl.c: any bytes as a set of templates give a text or an error, within bounds.
  *
- * A form feed ends one file and starts the next; they are called a, b, c, d.
+ * A form feed ends one file and starts the next; they are called a, b, c, d, with TMPL_ENDING.
  */
 #include "fuzz.h"
 #include "tmpl.h"
@@ -24,12 +24,16 @@ const char *const fuzz_seeds[] = {
     "@// A remark.\n@takes X Y\n${X + Y}\n",
     "@let X = 1\n@wrap b Y = 2\n    @for i in 0..2\n        ${X + i}\n    @end\n@end\n\f"
     "@takes Y\n{${Y}\n@body\n@body\n}\n",
+    "@include :x\n@wrap b:y Z = 1\n    q\n@end\n\n@fragment x\n${M}\n\f"
+    "@fragment y\n@takes Z\n${Z}\n@body\n\n@fragment z\n@include :y Z = 2\n",
     "@wrap b\n@wrap c\n@body\n@end\n@end\n\f@wrap c\n@body\n@end\n\f@let X = 1\n@body\n",
     NULL,
 };
 const char *const fuzz_words[] = {
     "@if ", "@if M: ", "@elif ", "@else\n", "@end\n", "@for i in 0..", "@let X = ", "@include b\n",
-    "@include b X = ", "@takes X\n", "@wrap b\n", "@body\n", "@// ", "$list(i in 0..", "$if(", "${",
+    "@include b X = ", "@takes X\n", "@wrap b\n", "@body\n", "@// ",
+    "@fragment x\n", "@include :x\n", "@include b:x\n", "\n\n@fragment ", "\r\n",
+    "$list(i in 0..", "$if(", "${",
     "}", "..", ";", "\f", "\n", "X", "VEC", NULL,
 };
 
@@ -73,7 +77,8 @@ static struct scope *names(void)
 /* Divides text in place; every file is there, the last ones perhaps empty. */
 static void split(char *text, struct tmpl_file *files)
 {
-    static const char *const file_names[NUM_FILES] = { "a", "b", "c", "d" };
+    static const char *const file_names[NUM_FILES] = { "a" TMPL_ENDING, "b" TMPL_ENDING,
+        "c" TMPL_ENDING, "d" TMPL_ENDING };
     char *end = text + strlen(text);
     for (int i = 0; i < NUM_FILES; i++) {
         files[i] = (struct tmpl_file){ file_names[i], text };
@@ -97,9 +102,24 @@ static char *render(const struct tmpl_file *files)
     return out;
 }
 
+/* What is tried is rendered: a text that is right gives no error. */
+static void check_harness(void)
+{
+    char text[] = "@include b:x\n\f@fragment x\n${M}\n";
+    struct tmpl_file files[NUM_FILES];
+    split(text, files);
+    char *out = render(files);
+    abort_unless(out && !strcmp(out, "4\n"));
+    free(out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static bool is_checked;
     struct tmpl_file files[NUM_FILES];
+    if (!is_checked)
+        check_harness();
+    is_checked = true;
     char *text = fuzz_text(data, size);
     split(text, files);
     char *first = render(files), *second = first ? render(files) : NULL;

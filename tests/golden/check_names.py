@@ -3,8 +3,8 @@
 
 Rendering finds a name that is not set in the arms of @if that it takes; this looks at all of them.
 A template, and each of its fragments, may use what tables define, what it sets itself, and what it
-takes. What it takes it uses, or passes on. No two fragments of a file have one name, and each is
-included, or is a kernel of a table.
+takes. What it takes it uses, or passes on. No two fragments of a file have one name, and a table
+names each text, or a text that includes it.
 """
 import pathlib
 import re
@@ -62,11 +62,14 @@ def texts_of(path):
     file = "/".join(path.with_name(path.name.removesuffix(".cl.in")).parts[-2:])
     texts = [(file, [])]
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        if line.startswith("@fragment "):
-            texts.append((file + ":" + line.removeprefix("@fragment "), []))
-        else:
+        if not re.match(r"\s*@fragment\b", line):
             texts[-1][1].append((number, line))
-    return [(name, lines) for name, lines in texts if any(line for _, line in lines)]
+        elif name := re.fullmatch(r"@fragment ([a-z]\w*)", line):
+            texts.append((file + ":" + name[1], []))
+        else:
+            raise SystemExit(f"{path}:{number}: a fragment is named alone, at the line's start")
+    own = any(line for _, line in texts[0][1])
+    return texts if own else texts[1:]
 
 
 def steps_of(lines):
@@ -129,12 +132,18 @@ class Text:
 
 
 def check_use(texts, generator):
-    """Every fragment is included, or is a kernel of a table, and has a name of its own."""
-    wanted = {text for t in texts for _, text, _, _ in t.includes}
-    for path in generator.glob("*/*/*.[ch]"):
-        wanted |= set(re.findall(r'"([a-z_]+/[a-z_]+(?::\w+)?)"', path.read_text()))
+    """A table leads to each text, and each has a name of its own."""
     names = [t.name for t in texts]
-    yield from ("%s: nothing includes it" % name for name in names if name not in wanted)
+    by_name = {t.name: t for t in texts}
+    todo = [name for path in generator.glob("*/*/*.[ch]")
+            for name in re.findall(r'"([a-z_]+/[a-z_]+(?::\w+)?)"', path.read_text())]
+    found = set()
+    while todo:
+        name = todo.pop()
+        if name in by_name and name not in found:
+            found.add(name)
+            todo += [text for _, text, _, _ in by_name[name].includes]
+    yield from ("%s: nothing includes it" % name for name in names if name not in found)
     yield from ("%s: there are two" % name for name in set(names) if names.count(name) > 1)
 
 

@@ -203,7 +203,7 @@ static void a_complex_beta_counts_once(void **state)
 static void malformed_ones_are_refused(void **state)
 {
     struct fixture *f = *state;
-    for (unsigned fault = 0; fault < 9; fault++) {
+    for (unsigned fault = 0; fault < 12; fault++) {
         begin(f, 10, 5, 99);
         assert_true(kiln_bundle_is_sound(&two.bundle));
         two.recipes[FORM].precision = fault == 0 ? KILN_SINGLE : KILN_COMPLEX_SINGLE;
@@ -211,17 +211,34 @@ static void malformed_ones_are_refused(void **state)
         two.recipes[FORM].num_stages = fault == 2 ? NUM_STAGES - 1 : NUM_STAGES;
         two.recipes[FORM].routine = fault == 3 ? KILN_ROUTINE_TO_REAL + 1 : KILN_ROUTINE_TO_REAL;
         two.native = tuned_recipes[TUNED_ALIGNED].stages[0];
-        two.native.args[PLAIN_BETA] = KILN_ARG_TRIANGLE;
+        if (fault == 4 || fault == 5) {
+            two.native.args[PLAIN_BETA] = KILN_ARG_TRIANGLE;
+        }
         two.recipes[NATIVE].triangles = fault == 4 ? KILN_TRIANGLES_ALSO
                                       : fault == 5 ? KILN_TRIANGLES_ALWAYS
                                                    : KILN_TRIANGLES_NEVER;
         two.stages[EXPAND].role = fault == 6 ? KILN_ROLE_ROTATE : KILN_ROLE_NONE;
         two.stages[SCALE].role = fault == 7 ? KILN_ROLE_ROTATE : KILN_ROLE_SCALE;
         two.native.role = fault == 8 ? KILN_ROLE_SCALE : KILN_ROLE_NONE;
-        two.recipes[NATIVE].stages = fault >= 4 ? &two.native : two.recipes[NATIVE].stages;
+        two.stages[ROTATE].role = fault == 9 ? KILN_ROLE_NONE : KILN_ROLE_ROTATE;
+        two.stages[DIAGONAL].role = fault == 10 ? KILN_ROLE_NONE
+                                  : fault == 11 ? KILN_NUM_ROLES
+                                                : KILN_ROLE_DIAGONAL;
+        two.recipes[NATIVE].stages = &two.native;
         assert_false(kiln_bundle_is_sound(&two.bundle));
         end(f);
     }
+}
+
+/* What each fault above is made in is sound without one. */
+static void a_kernel_of_its_own_is_sound(void **state)
+{
+    struct fixture *f = *state;
+    begin(f, 10, 5, 99);
+    two.native = tuned_recipes[TUNED_ALIGNED].stages[0];
+    two.recipes[NATIVE].stages = &two.native;
+    assert_true(kiln_bundle_is_sound(&two.bundle));
+    end(f);
 }
 
 /* A kernel of complex numbers that stores a triangle is told whether C is Hermitian. */
@@ -259,6 +276,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_complex_beta_counts_once, fixture_setup,
                 fixture_teardown),
         cmocka_unit_test_setup_teardown(malformed_ones_are_refused, fixture_setup,
+                fixture_teardown),
+        cmocka_unit_test_setup_teardown(a_kernel_of_its_own_is_sound, fixture_setup,
                 fixture_teardown),
         cmocka_unit_test_setup_teardown(hermitian_matrices_are_told, fixture_setup,
                 fixture_teardown),

@@ -1,0 +1,333 @@
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+
+// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+static uint local_address(__local const void *p)
+{
+    return (uint) (ulong) p;
+}
+
+// The work-items of a warp wait for each other, and see what each has written.
+static void warp_sync(void)
+{
+    asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+}
+
+// A barrier in local memory counts arrivals, and the bytes of copies under way.
+static void mbarrier_init(uint mbarrier, uint arrivals)
+{
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
+}
+
+static void mbarrier_wait(uint mbarrier, uint phase)
+{
+    asm volatile("{ .reg .pred done;\n"
+            "again: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n"
+            "@!done bra again; }" :: "r"(mbarrier), "r"(phase) : "memory");
+}
+
+static void mbarrier_arrive(uint mbarrier)
+{
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(mbarrier) : "memory");
+}
+
+// Arrives when what this work-item has begun to copy is there.
+static void mbarrier_arrive_copied(uint mbarrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" :: "r"(mbarrier) : "memory");
+}
+
+// Begins to copy an element into local memory, or 0 where there is none.
+static void copy_element(uint to, __global const double2 *from, bool is_there)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::
+            "r"(to), "l"((ulong) from),
+            "r"(is_there ? 16 : 0) : "memory");
+}
+
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
+// side by side have 8 lines.
+static uint swizzled(uint line, uint x, uint part)
+{
+    return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
+}
+
+// Begins to copy 32 lines of 8 elements, of which this work-item copies
+// 1 at a time in every 8th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
+        int cols, uint item)
+{
+    const uint first = item / 8, col = item % 8;
+    from += first * ld + col;
+    if (lines >= 32 && cols >= 8) {
+        const uint x = col;
+        #pragma unroll
+        for (uint n = 0; n < 32; n += 8) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x, 8);
+            copy_element(to + where, from + n * ld,
+                    true);
+        }
+    } else {
+        const uint x = col;
+        #pragma unroll
+        for (uint n = 0; n < 32; n += 8) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x, 8);
+            copy_element(to + where, from + n * ld,
+                    line < lines && (int) x < cols);
+        }
+    }
+}
+
+// Begins to copy 8 lines of 64 elements, of which this work-item copies
+// 1 at a time in every 1th line. There are `lines` and `cols` of the matrix left;
+// what lies beyond is 0.
+static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
+        int cols, uint item)
+{
+    const uint first = item / 64, col = item % 64;
+    from += first * ld + col;
+    if (lines >= 8 && cols >= 64) {
+        const uint x = col;
+        #pragma unroll
+        for (uint n = 0; n < 8; n += 1) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x, 8);
+            copy_element(to + where, from + n * ld,
+                    true);
+        }
+    } else {
+        const uint x = col;
+        #pragma unroll
+        for (uint n = 0; n < 8; n += 1) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x, 8);
+            copy_element(to + where, from + n * ld,
+                    line < lines && (int) x < cols);
+        }
+    }
+}
+
+// c += a b for blocks of 16 x 8, 16 x 8 and 8 x 8, spread over a warp as the PTX ISA says.
+static void multiply_blocks(double c[4], const double a[4], const double b[2])
+{
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" :
+            "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3]) :
+            "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+}
+
+static double2 load(__global const double2 *p)
+{
+    return *p;
+}
+
+static void store(double2 x, __global double2 *p)
+{
+    *p = x;
+}
+
+// x times (re, im). A factor that is real multiplies each part alone, as real products do.
+static double2 scaled(double2 x, double re, double im)
+{
+    return im == 0 ? re * x : (double2) (re * x.x - im * x.y, re * x.y + im * x.x);
+}
+
+// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
+static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,
+        double beta_imag,
+        __global double2 *p)
+{
+    x.y *= is_conjugated ? -1 : 1;
+    x = scaled(x, alpha, alpha_imag);
+    if (beta != 0 || beta_imag != 0)
+        x += scaled(load(p), beta, beta_imag);
+    store(x, p);
+}
+
+// Row and column, in its tile, of the e-th element that a work-item has.
+static uint2 place_of(uint item, uint e)
+{
+    const uint warp = item / 32, lane = item % 32;
+    const uint warp_m = warp % 2 * 16,
+            warp_n = warp / 2 * 32;
+    const uint block = e / 4;
+    return (uint2) (warp_m + block / 4 * 16 + e / 2 % 2 * 8 + lane / 4,
+            warp_n + block % 4 * 8 + lane % 4 * 2 + e % 2);
+}
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored M x K.
+// B is stored K x N.
+// For NVIDIA's compute capability 9.0. Real part and imaginary part lie
+// side by side.
+// A work-group computes 32 x 64 of C, a warp 16 x 32 of it. Tiles of A and B, 8
+// deep, are copied into local memory by 2 warps of their own, up to 8 at a time: a
+// tile's `full` barrier says that it is there, its `empty` barrier that all whose step it is
+// have read it.
+__kernel __attribute__((reqd_work_group_size(192, 1, 1)))
+void kiln_zgemm_interleaved_multiply(long M, long N, long K,
+        __global const double2 *restrict A, long a_offset, long lda,
+        __global const double2 *restrict B, long b_offset, long ldb, int conj_b, double alpha,
+                double alpha_imag, double beta, double beta_imag, int conj_a,
+        __global double2 *restrict C, long c_offset, long ldc)
+{
+    __local uchar both_tiles[98304] __attribute__((aligned(1024)));
+    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;
+    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
+    __local ulong full[8], empty[8];
+    const uint fulls = local_address(full), empties = local_address(empty);
+    A += a_offset;
+    B += b_offset;
+    C += c_offset;
+    if (get_local_id(0) == 0)
+        for (int s = 0; s < 8; s++) {
+            mbarrier_init(fulls + 8 * s, 64);
+            mbarrier_init(empties + 8 * s, 4);
+        }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) >= 128) {
+        const uint item = get_local_id(0) - 128;
+        uint stage = 0, phase = 1;
+        const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
+        const int first = 0, num = (K + 7) / 8;
+        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;
+        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+        const uint band_rows = min(tiles_m - band, (uint) 8);
+        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+        const int first_m = tile_m * 32, first_n = tile_n * 64;
+        for (int t = 0; t < num; t++) {
+            mbarrier_wait(empties + 8 * stage, phase);
+            const int step = first + t;
+            const int k = step * 8;
+            copy_a(a_at + stage * 4096, A + first_m * lda + k, lda,
+                    M - first_m, K - k, item);
+            copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb,
+                    K - k, N - first_n, item);
+            mbarrier_arrive_copied(fulls + 8 * stage);
+            if (++stage == 8) {
+                stage = 0;
+                phase ^= 1;
+            }
+        }
+        return;
+    }
+    const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
+    const uint lane_m = lane / 4, lane_n = lane % 4;
+    const uint warp_m = warp % 2 * 16,
+            warp_n = warp / 2 * 32;
+    uint stage = 0, phase = 0;
+    // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
+    const ulong flip = (ulong) (conj_a ^ conj_b) << 63;
+
+    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
+    const int first = 0, num = (K + 7) / 8;
+    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+    const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, (uint) 8);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    const int first_m = tile_m * 32, first_n = tile_n * 64;
+    {
+        double re[1][4][4], im[1][4][4];
+        #pragma unroll
+        for (int e = 0; e < 16; e++)
+            re[e / 16][e / 4 % 4][e % 4] =
+                    im[e / 16][e / 4 % 4][e % 4] = 0;
+        // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
+        // work-items that read together meet in a bank. Where a work-item's first element of A and
+        // of B is in a tile:
+        const uint a_first = (warp_m + lane_m) * 128
+                + (lane_m ^ 2 * lane_n) * 16;
+        const uint b_first = warp_n * 128 + lane_n * 256
+                + (lane_m ^ 2 * lane_n) * 16;
+        // Set 0 is multiplied while set 1 is read for what comes next: the rows of a step while the
+        // last columns of the one before are multiplied.
+        double2 a0[1][4], b0[2], a1[1][4], b1[2];
+        if (num > 0) {
+            mbarrier_wait(fulls + 8 * stage, phase);
+            __local const uchar *a_tile = a_tiles + stage * 4096;
+            __local const uchar *b_tile = b_tiles + stage * 8192;
+            const int next = 0;
+            #pragma unroll
+            for (int e = 0; e < 4; e++)
+                a1[0][e] = *(__local const double2 *) (a_tile + e % 2 * 1024
+                        + (a_first ^ e / 2 * 16));
+            #pragma unroll
+            for (int e = 0; e < 2; e++)
+                b1[e] = *(__local const double2 *) (b_tile + next * 1024
+                        + (b_first ^ e * 144));
+        }
+        for (int now = 0; now < num; now++) {
+            #pragma unroll
+            for (int e = 0; e < 4; e++)
+                a0[e / 4][e % 4] = a1[e / 4][e % 4];
+            // Hands back the place of the step before, which is not done sooner: what is read from
+            // local memory has surely arrived only when it has been multiplied.
+            warp_sync();
+            if (now > 0 && lane == 0)
+                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));
+            __local const uchar *b_tile = b_tiles + stage * 8192;
+            if (++stage == 8) {
+                stage = 0;
+                phase ^= 1;
+            }
+            #pragma unroll
+            for (int j = 0; j < 4; j++) {
+                b0[0] = b1[0], b0[1] = b1[1];
+                if (j + 1 < 4) {
+                    const int next = j + 1;
+                    #pragma unroll
+                    for (int e = 0; e < 2; e++)
+                        b1[e] = *(__local const double2 *) (b_tile + next * 1024
+                                + (b_first ^ e * 144));
+                } else if (now + 1 < num) {
+                    mbarrier_wait(fulls + 8 * stage, phase);
+                    __local const uchar *a_tile = a_tiles + stage * 4096;
+                    __local const uchar *b_tile = b_tiles + stage * 8192;
+                    const int next = 0;
+                    #pragma unroll
+                    for (int e = 0; e < 4; e++)
+                        a1[0][e] = *(__local const double2 *) (a_tile + e % 2 * 1024
+                                + (a_first ^ e / 2 * 16));
+                    #pragma unroll
+                    for (int e = 0; e < 2; e++)
+                        b1[e] = *(__local const double2 *) (b_tile + next * 1024
+                                + (b_first ^ e * 144));
+                }
+                double b_re[2], b_im[2], b_minus[2];
+                #pragma unroll
+                for (int e = 0; e < 2; e++) {
+                    b_re[e] = b0[e].x;
+                    b_im[e] = as_double(as_ulong(b0[e].y) ^ flip);
+                    b_minus[e] = -b_im[e];
+                }
+                const double a_re[4] = { a0[0][0].x, a0[0][1].x, a0[0][2].x, a0[0][3].x };
+                const double a_im[4] = { a0[0][0].y, a0[0][1].y, a0[0][2].y, a0[0][3].y };
+                multiply_blocks(re[0][j], a_re, b_re);
+                multiply_blocks(im[0][j], a_re, b_im);
+                multiply_blocks(re[0][j], a_im, b_minus);
+                multiply_blocks(im[0][j], a_im, b_re);
+            }
+        }
+        __local double2 *c_tile = (__local double2 *) both_tiles;
+        // All have multiplied the last step.
+        asm volatile("bar.sync 2, 128;" ::: "memory");
+        #pragma unroll
+        for (int e = 0; e < 16; e++) {
+            const double2 sum = (double2) (re[e / 16][e / 4 % 4][e % 4],
+                    im[e / 16][e / 4 % 4][e % 4]);
+            const uint2 place = place_of(item, e);
+            c_tile[place.x * 65 + place.y] = sum;
+        }
+        asm volatile("bar.sync 2, 128;" ::: "memory");
+        #pragma unroll 4
+        for (uint i = item; i < 2048; i += 128) {
+            const long row = first_m + i / 64, col = first_n + i % 64;
+            const double2 sum = c_tile[i / 64 * 65 + i % 64];
+            if (row < M && col < N)
+                put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+        }
+    }
+}
