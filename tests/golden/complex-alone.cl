@@ -41,11 +41,11 @@ void kiln_cgemm_complex_expand(long N, long K,
             const long from = 2 * (b_offset + k * ldb + n),
                     at = 2 * (2 * b_at + 2 * k * ld + n);
             const float16 b = vload16(0, B + from) * signs;
-            float16 turned;
-            turned.even = -b.odd;
-            turned.odd = b.even;
+            float16 by_i;
+            by_i.even = -b.odd;
+            by_i.odd = b.even;
             vstore16(b, 0, packed_b + at);
-            vstore16(turned, 0, packed_b + at + 2 * ld);
+            vstore16(by_i, 0, packed_b + at + 2 * ld);
         }
         for (; n < end_n; n++) {
             const float2 b = load(B, b_offset + k * ldb + n) * (float2) (1, sign);

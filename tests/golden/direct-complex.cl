@@ -27,7 +27,7 @@ static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, floa
 }
 
 // The elements of x times i.
-static float4 turned(float4 x)
+static float4 times_i(float4 x)
 {
     // The parts change places, and what becomes the real one its sign.
     const uint4 signs = (uint4) (0, 1U << 31, 0, 1U << 31);
@@ -37,7 +37,7 @@ static float4 turned(float4 x)
 
 static float4 scaled_vector(float4 x, float re, float im)
 {
-    return im == 0 ? re * x : re * x + im * turned(x);
+    return im == 0 ? re * x : re * x + im * times_i(x);
 }
 
 static float4 load_vector(__global const float2 *p)
@@ -92,7 +92,7 @@ void kiln_cgemm_direct_multiply(long M, long N, long K, float alpha, float alpha
             __global const float2 *b = B + k;
             const float2 e0 = load(b + s0), e1 = load(b + s1);
             const float4 b0 = (float4) (e0.x, e0.y, e1.x, e1.y);
-            const float4 p0 = b0 * signs, q0 = turned(p0);
+            const float4 p0 = b0 * signs, q0 = times_i(p0);
             __global const float2 *a = A + k;
             // The parts of A are read one by one, each into all lanes of a vector.
             __global const float *a0 = (__global const float *) (a + r0);

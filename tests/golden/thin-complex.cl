@@ -27,7 +27,7 @@ static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, floa
 }
 
 // The elements of x times i.
-static float4 turned(float4 x)
+static float4 times_i(float4 x)
 {
     // The parts change places, and what becomes the real one its sign.
     const uint4 signs = (uint4) (0, 1U << 31, 0, 1U << 31);
@@ -43,7 +43,7 @@ static float4 load_vector(__global const float2 *p)
 // Each element of x times y.
 static float4 products(float4 x, float2 y, float sign)
 {
-    return x * y.x + turned(x) * (sign * y.y);
+    return x * y.x + times_i(x) * (sign * y.y);
 }
 
 static float4 load_row(__global const float2 *p)

@@ -29,7 +29,7 @@ static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, d
 }
 
 // The elements of x times i.
-static double2 turned(double2 x)
+static double2 times_i(double2 x)
 {
     return (double2) (x.y * -1, x.x);
 }
@@ -143,8 +143,8 @@ void kiln_zgemm_tiled_multiply(int M, int N, int K, double alpha, double alpha_i
             {
                 const double2 b0 = b_tile[k][local_n];
                 const double2 b1 = b_tile[k][local_n + 4];
-                const double2 i0 = turned(b0);
-                const double2 i1 = turned(b1);
+                const double2 i0 = times_i(b0);
+                const double2 i1 = times_i(b1);
                 const double2 a0 = a_tile[k][local_m * 2];
                 c0_0 += a0.s0 * b0; c0_1 += a0.s0 * b1;
                 c0_0 += a0.s1 * i0; c0_1 += a0.s1 * i1;

@@ -27,7 +27,7 @@ static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, floa
 }
 
 // The elements of x times i.
-static float4 turned(float4 x)
+static float4 times_i(float4 x)
 {
     // The parts change places, and what becomes the real one its sign.
     const uint4 signs = (uint4) (0, 1U << 31, 0, 1U << 31);
@@ -37,7 +37,7 @@ static float4 turned(float4 x)
 
 static float4 scaled_vector(float4 x, float re, float im)
 {
-    return im == 0 ? re * x : re * x + im * turned(x);
+    return im == 0 ? re * x : re * x + im * times_i(x);
 }
 
 static float4 load_vector(__global const float2 *p)
@@ -130,7 +130,7 @@ void kiln_cgemm_tiled_multiply(int M, int N, int K, float alpha, float alpha_ima
             {
                 const float4 b0 = *(__local const float4 *)
                         &b_tile[k][local_n * 2];
-                const float4 i0 = turned(b0);
+                const float4 i0 = times_i(b0);
                 const float4 a0 = *(__local const float4 *)
                         &a_tile[k][local_m * 2];
                 c0_0 += a0.s0 * b0;

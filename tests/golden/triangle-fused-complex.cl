@@ -40,7 +40,7 @@ static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, floa
 }
 
 // The elements of x times i.
-static float4 turned(float4 x)
+static float4 times_i(float4 x)
 {
     // The parts change places, and what becomes the real one its sign.
     const uint4 signs = (uint4) (0, 1U << 31, 0, 1U << 31);
@@ -50,7 +50,7 @@ static float4 turned(float4 x)
 
 static float4 scaled_vector(float4 x, float re, float im)
 {
-    return im == 0 ? re * x : re * x + im * turned(x);
+    return im == 0 ? re * x : re * x + im * times_i(x);
 }
 
 static float4 load_vector(__global const float2 *p)
@@ -187,7 +187,7 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha
                             c0_0 += a0[0] * b0;
                             __global const float *a1 = (__global const float *) (a + r1);
                             c1_0 += a1[0] * b0;
-                            const float4 q0 = turned(b0);
+                            const float4 q0 = times_i(b0);
                             c0_0 += a0[1] * q0;
                             c1_0 += a1[1] * q0;
                             b += 8;
@@ -216,7 +216,7 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha
                             c0_0 += a0[0] * b0; c0_1 += a0[0] * b1;
                             __global const float *a1 = (__global const float *) (a + r1);
                             c1_0 += a1[0] * b0; c1_1 += a1[0] * b1;
-                            const float4 q0 = turned(b0), q1 = turned(b1);
+                            const float4 q0 = times_i(b0), q1 = times_i(b1);
                             c0_0 += a0[1] * q0; c0_1 += a0[1] * q1;
                             c1_0 += a1[1] * q0; c1_1 += a1[1] * q1;
                             b += 8;

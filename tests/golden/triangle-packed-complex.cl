@@ -47,7 +47,7 @@ static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, floa
 }
 
 // The elements of x times i.
-static float4 turned(float4 x)
+static float4 times_i(float4 x)
 {
     // The parts change places, and what becomes the real one its sign.
     const uint4 signs = (uint4) (0, 1U << 31, 0, 1U << 31);
@@ -132,7 +132,7 @@ void kiln_cgemmt_packed_multiply(long M, long N, long K, float alpha, float alph
                 const float4 b0 = vload4(0, b);
                 c0_0 += a[0] * b0;
                 c1_0 += a[2] * b0;
-                const float4 q0 = turned(b0);
+                const float4 q0 = times_i(b0);
                 c0_0 += a[1] * q0;
                 c1_0 += a[3] * q0;
                 b += 4;

@@ -42,7 +42,7 @@ static const struct family_rule rules[] = {
 #define OPERAND(X) #X " as __global const ${R} *restrict " #X "; "
 
 static const struct family_stage stages[] = {
-    { "turn", "TA", "complex/complex:turn", NULL, COPY_OVER("K", "M"), "TILE_BYTES",
+    { "transpose", "TA", "complex/complex:transpose", NULL, COPY_OVER("K", "M"), "TILE_BYTES",
       "M K " OPERAND(A) "A_OFFSET LDA CONJ_A " PREPARED(A, a), "A", NULL },
     { "expand", NULL, "complex/complex:expand", NULL, COPY_OVER("N", "K"),
       "TB ? TILE_BYTES : 0",

@@ -28,7 +28,7 @@ static double2 product(double2 x, double2 y)
 // op(A) by rows. A's columns are its rows, conjugated if asked for; the rows of what is written are
 // whole pairs of elements.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_zgemm_complex_turn(long M, long K,
+void kiln_zgemm_complex_transpose(long M, long K,
         __global const double *restrict A, long a_offset, long lda, int conj_a,
         __global double *restrict packed_a, long a_at)
 {
