@@ -350,28 +350,21 @@ static int command_emit(const struct options *options)
     return finish(options, &text);
 }
 
-/* The pairs for which a winner's text is not what was timed, " nn nt" say. */
-static void find_changed(const struct winner *old, const struct winner *now,
-        char pairs[4 * NUM_PAIRS + 1])
+/* Names each winner whose text is not what was timed, and for which pairs. */
+static void name_changed(const char *dir, const struct winners *winners)
 {
-    *pairs = '\0';
-    for (int pair = 0; pair < NUM_PAIRS; pair++)
-        if (old->hash[pair] && old->hash[pair] != now->hash[pair])
-            strcat(strcat(pairs, " "), pair_names[pair]);
-}
-
-/* Names each winner whose text is not what was timed. */
-static void name_changed(const char *dir, const struct winners *old, const struct winners *now)
-{
-    char config[CONFIG_TEXT_BYTES], pairs[4 * NUM_PAIRS + 1];
-    for (unsigned i = 0; i < old->num_recipes; i++) {
-        find_changed(&old->recipes[i], &now->recipes[i], pairs);
+    for (unsigned i = 0; i < winners->num_recipes; i++) {
+        const struct winner *winner = &winners->recipes[i];
+        char config[CONFIG_TEXT_BYTES], pairs[4 * NUM_PAIRS + 1] = "";
+        for (int pair = 0; pair < NUM_PAIRS; pair++)
+            if (winner->is_changed[pair])
+                strcat(strcat(pairs, " "), pair_names[pair]);
         if (!*pairs)
             continue;
-        config_format(&old->recipes[i].config, config);
+        config_format(&winner->config, config);
         fprintf(stderr, "kiln-gen: %s: changed since they were timed: %s%s of %s%s\n", dir,
-                old->recipes[i].precision->name, pairs, config,
-                old->recipes[i].triangle ? ", a triangle of C" : "");
+                winner->precision->name, pairs, config,
+                winner->triangle ? ", a triangle of C" : "");
     }
 }
 
@@ -393,7 +386,7 @@ static bool holds_programs(const char *committed, const char *emitted)
 
 static bool check_one(const char *dir)
 {
-    static struct winners winners, now;
+    static struct winners winners;
     struct text text = { 0 };
     char path[4096], error[FILES_ERROR_BYTES];
     snprintf(path, sizeof path, "%s/winners.tsv", dir);
@@ -401,9 +394,8 @@ static bool check_one(const char *dir)
         text_free(&text);
         return false;
     }
-    now = winners;
-    if (winners_rehash(&now, error))
-        name_changed(dir, &winners, &now);
+    if (winners_find_changed(&winners, error))
+        name_changed(dir, &winners);
     snprintf(path, sizeof path, "%s/bundle.c", dir);
     char *committed = files_read(path, error);
     const char *wanting = winners_wanting(&winners);
@@ -492,7 +484,7 @@ static bool choose_from_bench(const struct options *options, struct select_budge
     unsigned num_done = 0;
     char error[FAMILY_ERROR_BYTES] = "";
     bool ok = read_winners(options->words[0], &old);
-    if (ok && !winners_find_older(&old, error)) {
+    if (ok && !winners_find_changed(&old, error)) {
         fprintf(stderr, "kiln-gen: %s: %s\n", options->words[0], error);
         ok = false;
     }

@@ -135,8 +135,9 @@ static const struct kiln_time *known_time(const void *bundle, const struct devic
 {
     const struct winner *winner = find_recipe(bundle, precision, config);
     (void) facts;
-    *source = (struct prior_source){ .is_for_device = true,
-        .is_older = winner && winner->is_older };
+    *source = (struct prior_source){ .is_for_device = true };
+    for (int pair = 0; pair < NUM_PAIRS && winner; pair++)
+        source->is_older = source->is_older || winner->is_changed[pair];
     return winner && winner->is_timed ? &winner->time : NULL;
 }
 

@@ -529,7 +529,7 @@ static void take_hash(struct winner *winner, int pair, uint64_t hash)
 
 static void compare_hash(struct winner *winner, int pair, uint64_t hash)
 {
-    winner->is_older = winner->is_older || (winner->hash[pair] && winner->hash[pair] != hash);
+    winner->is_changed[pair] = winner->hash[pair] && winner->hash[pair] != hash;
 }
 
 bool winners_rehash(struct winners *winners, char error[FAMILY_ERROR_BYTES])
@@ -537,7 +537,7 @@ bool winners_rehash(struct winners *winners, char error[FAMILY_ERROR_BYTES])
     return render_all(winners, take_hash, error);
 }
 
-bool winners_find_older(struct winners *winners, char error[FAMILY_ERROR_BYTES])
+bool winners_find_changed(struct winners *winners, char error[FAMILY_ERROR_BYTES])
 {
     return render_all(winners, compare_hash, error);
 }

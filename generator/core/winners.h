@@ -40,7 +40,7 @@ struct winner {
     struct config config;
     bool triangle;                     /* for products of which one triangle is stored */
     uint64_t hash[NUM_PAIRS];
-    bool is_older;                     /* its text was another when it was timed; not in the file */
+    bool is_changed[NUM_PAIRS];        /* its text was another when it was timed; not in the file */
     bool is_timed;
     struct kiln_time time;             /* if it is timed */
     uint8_t kinds, vector_floats;      /* as in bundle.h; 0: any */
@@ -103,7 +103,7 @@ struct problem winner_problem(const struct winner *winner, int pair);
 
 /* Fills each recipe's hashes from what its kernels render to now. */
 bool winners_rehash(struct winners *winners, char error[FAMILY_ERROR_BYTES]);
-/* Finds those whose text has changed for a pair since they were timed (is_older). */
-bool winners_find_older(struct winners *winners, char error[FAMILY_ERROR_BYTES]);
+/* Finds for which pairs their texts have changed since they were timed (is_changed). */
+bool winners_find_changed(struct winners *winners, char error[FAMILY_ERROR_BYTES]);
 
 #endif

@@ -316,7 +316,7 @@ static void older_texts_tell_less(void **state)
     measure(SHAPES, 3);
     for (unsigned is_older = 0; is_older < 2; is_older++) {
         for (unsigned i = 0; i < old.num_recipes; i++)
-            old.recipes[i].is_older = is_older;
+            old.recipes[i].is_changed[i % NUM_PAIRS] = is_older;
         assert_true(rechoose_times(&old, &bench, 1, NULL, &now, done, &num_done, error));
         after[is_older] = seconds_of(&now.recipes[slow], &cube);
     }
@@ -327,15 +327,17 @@ static void older_texts_tell_less(void **state)
 static void older_texts_are_found(void **state)
 {
     (void) state;
-    if (!winners_rehash(&old, error) || !winners_find_older(&old, error))
+    if (!winners_rehash(&old, error) || !winners_find_changed(&old, error))
         fail_msg("%s", error);
     for (unsigned i = 0; i < old.num_recipes; i++)
-        assert_false(old.recipes[i].is_older);
+        for (int pair = 0; pair < NUM_PAIRS; pair++)
+            assert_false(old.recipes[i].is_changed[pair]);
     old.recipes[1].hash[NUM_PAIRS - 1]++;
     old.recipes[2].hash[0] = 0; /* never timed */
-    assert_true(winners_find_older(&old, error));
+    assert_true(winners_find_changed(&old, error));
     for (unsigned i = 0; i < old.num_recipes; i++)
-        assert_int_equal(old.recipes[i].is_older, i == 1);
+        for (int pair = 0; pair < NUM_PAIRS; pair++)
+            assert_int_equal(old.recipes[i].is_changed[pair], i == 1 && pair == NUM_PAIRS - 1);
 }
 
 static void refused(const char *why)
