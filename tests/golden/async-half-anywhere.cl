@@ -186,11 +186,12 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                     c[i][j][e] = 0;
         uint as0[2][4], bs0[2][4];
         int stage = 0;
+        const int whole = K / 64, left = K % 64;
         // Halves that begin anywhere go through registers. `a_end` and `b_end` are behind
         // the last elements of A and B.
         __global const half *a_end = A + (M - 1) * lda + K;
         __global const half *b_end = B + (N - 1) * ldb + K;
-        for (int t = 0; t < num + 3; t++) {
+        for (int t = 0; t < whole + 3; t++) {
             // All have put what was asked for at t - 3, and have multiplied those
             // of the step before, whose place is the next one.
             if (t >= 3)
@@ -209,59 +210,60 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                 stage = 0;
             // What is fetched is on its way meanwhile.
             if (t >= 3) {
-                // Of K's last step, what there is of K.
-                const int step = first + t - 3;
-                const long left = K - (long) step * 64;
                 const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
-                if (left >= 64)
+                #pragma unroll
+                for (int s = 0; s < 4; s++) {
+                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+                    // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
+                    // work-item l says where line l % 8 of block l / 8 is.
                     #pragma unroll
-                    for (int s = 0; s < 4; s++) {
-                        // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
-                        // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
-                        // work-item l says where line l % 8 of block l / 8 is.
-                        #pragma unroll
-                        for (int i = 0; i < 2; i++) {
-                            const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
-                            load_blocks(as0[i], a_tile + swizzled(line, x, 8));
-                        }
-                        #pragma unroll
-                        for (int j = 0; j < 4; j += 2) {
-                            const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,
-                                    x = s * 2 + lane / 8 % 2;
-                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
-                        }
-                        #pragma unroll
-                        for (int i = 0; i < 2; i++)
-                            #pragma unroll
-                            for (int j = 0; j < 4; j++)
-                                multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
+                    for (int i = 0; i < 2; i++) {
+                        const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
+                        load_blocks(as0[i], a_tile + swizzled(line, x, 8));
                     }
-                else
-                    for (int s = 0; s * 16 < left; s++) {
-                        // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
-                        // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
-                        // work-item l says where line l % 8 of block l / 8 is.
-                        #pragma unroll
-                        for (int i = 0; i < 2; i++) {
-                            const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
-                            load_blocks(as0[i], a_tile + swizzled(line, x, 8));
-                        }
-                        #pragma unroll
-                        for (int j = 0; j < 4; j += 2) {
-                            const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,
-                                    x = s * 2 + lane / 8 % 2;
-                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
-                        }
-                        #pragma unroll
-                        for (int i = 0; i < 2; i++)
-                            #pragma unroll
-                            for (int j = 0; j < 4; j++)
-                                multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
+                    #pragma unroll
+                    for (int j = 0; j < 4; j += 2) {
+                        const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,
+                                x = s * 2 + lane / 8 % 2;
+                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
                     }
+                    #pragma unroll
+                    for (int i = 0; i < 2; i++)
+                        #pragma unroll
+                        for (int j = 0; j < 4; j++)
+                            multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
+                }
             }
             if (t < num) {
                 put_a(a_tiles + place * 8192, a_pieces, item);
                 put_b(b_tiles + place * 8192, b_pieces, item);
+            }
+        }
+        if (left > 0) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (++stage == 4)
+                stage = 0;
+            const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
+            for (int s = 0; s * 16 < left; s++) {
+                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+                // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item
+                // l says where line l % 8 of block l / 8 is.
+                #pragma unroll
+                for (int i = 0; i < 2; i++) {
+                    const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
+                    load_blocks(as0[i], a_tile + swizzled(line, x, 8));
+                }
+                #pragma unroll
+                for (int j = 0; j < 4; j += 2) {
+                    const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,
+                            x = s * 2 + lane / 8 % 2;
+                    load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
+                }
+                #pragma unroll
+                for (int i = 0; i < 2; i++)
+                    #pragma unroll
+                    for (int j = 0; j < 4; j++)
+                        multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
             }
         }
         if (beta != 0) {

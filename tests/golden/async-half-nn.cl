@@ -266,12 +266,12 @@ void kiln_hgemm_async_stream(long M, long N, long K,
                     stage = 0;
                 if (t < 3)
                     continue;
-                // Of K's last step, what there is of K.
+                // K's last step may come at any time.
                 const int after_first = t - 3 + late;
                 const int step = first + after_first - (after_first < num ? 0 : num);
                 const long left = K - (long) step * 64;
-                const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
-                if (left >= 64)
+                if (left >= 64) {
+                    const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
                     #pragma unroll
                     for (int s = 0; s < 4; s++) {
                         // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
@@ -293,7 +293,8 @@ void kiln_hgemm_async_stream(long M, long N, long K,
                             for (int j = 0; j < 4; j++)
                                 multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
                     }
-                else
+                } else {
+                    const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
                     for (int s = 0; s * 16 < left; s++) {
                         // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
                         // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
@@ -314,6 +315,7 @@ void kiln_hgemm_async_stream(long M, long N, long K,
                             for (int j = 0; j < 4; j++)
                                 multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
                     }
+                }
             }
             if (num < steps) {
                 // Not all of the tile: kept for the stage that adds up.

@@ -212,7 +212,8 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
         const int slice = warp / 4;
         uint as0[2][4], bs0[2][4];
         int stage = 0;
-        for (int t = 0; t < num + 3; t++) {
+        const int whole = K / 64, left = K % 64;
+        for (int t = 0; t < whole + 3; t++) {
             // What was asked for at t - 3 is there for all, and all have multiplied those of the
             // step before, whose place is the next one to copy to.
             if (t >= 3) {
@@ -232,54 +233,57 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                 stage = 0;
             if (t < 3)
                 continue;
-            // Of K's last step, what there is of K.
-            const int step = first + t - 3;
-            const long left = K - (long) step * 64;
             const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
             const int from = slice * 2;
-            if (left >= 64)
+            #pragma unroll
+            for (int s = from; s < from + 2; s++) {
+                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+                // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item
+                // l says where line l % 8 of block l / 8 is.
                 #pragma unroll
-                for (int s = from; s < from + 2; s++) {
-                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
-                    // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
-                    // work-item l says where line l % 8 of block l / 8 is.
-                    #pragma unroll
-                    for (int i = 0; i < 2; i++) {
-                        const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
-                        load_blocks(as0[i], a_tile + swizzled(line, x, 8));
-                    }
-                    #pragma unroll
-                    for (int j = 0; j < 4; j += 2) {
-                        const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;
-                        load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
-                    }
-                    #pragma unroll
-                    for (int i = 0; i < 2; i++)
-                        #pragma unroll
-                        for (int j = 0; j < 4; j++)
-                            multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
+                for (int i = 0; i < 2; i++) {
+                    const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
+                    load_blocks(as0[i], a_tile + swizzled(line, x, 8));
                 }
-            else
-                for (int s = from; s < from + 2 && s * 16 < left; s++) {
-                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
-                    // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
-                    // work-item l says where line l % 8 of block l / 8 is.
-                    #pragma unroll
-                    for (int i = 0; i < 2; i++) {
-                        const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
-                        load_blocks(as0[i], a_tile + swizzled(line, x, 8));
-                    }
-                    #pragma unroll
-                    for (int j = 0; j < 4; j += 2) {
-                        const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;
-                        load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
-                    }
-                    #pragma unroll
-                    for (int i = 0; i < 2; i++)
-                        #pragma unroll
-                        for (int j = 0; j < 4; j++)
-                            multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
+                #pragma unroll
+                for (int j = 0; j < 4; j += 2) {
+                    const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;
+                    load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
                 }
+                #pragma unroll
+                for (int i = 0; i < 2; i++)
+                    #pragma unroll
+                    for (int j = 0; j < 4; j++)
+                        multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
+            }
+        }
+        if (left > 0) {
+            wait_for_copies();
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (++stage == 4)
+                stage = 0;
+            const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
+            const int from = slice * 2;
+            for (int s = from; s < from + 2 && s * 16 < left; s++) {
+                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+                // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item
+                // l says where line l % 8 of block l / 8 is.
+                #pragma unroll
+                for (int i = 0; i < 2; i++) {
+                    const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
+                    load_blocks(as0[i], a_tile + swizzled(line, x, 8));
+                }
+                #pragma unroll
+                for (int j = 0; j < 4; j += 2) {
+                    const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;
+                    load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
+                }
+                #pragma unroll
+                for (int i = 0; i < 2; i++)
+                    #pragma unroll
+                    for (int j = 0; j < 4; j++)
+                        multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
+            }
         }
         // What slices have is added up, always in the same order, through local memory: all tiles
         // have been multiplied.

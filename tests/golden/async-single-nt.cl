@@ -220,7 +220,8 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
             for (int n = 0; n < 8; n++)
                 c[m][n] = 0;
         int stage = 0;
-        for (int t = 0; t < num + 2; t++) {
+        const int whole = K / 32, left = K % 32;
+        for (int t = 0; t < whole + 2; t++) {
             // What was asked for at t - 2 is there for all, and all have multiplied those of the
             // step before, whose place is the next one to copy to.
             if (t >= 2) {
@@ -240,71 +241,73 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
                 stage = 0;
             if (t < 2)
                 continue;
-            // Of K's last step, what there is of K.
-            const int step = first + t - 2;
-            const long left = K - (long) step * 32;
             __local const uchar *a_tile = a_tiles + stage * 8192;
             __local const uchar *b_tile = b_tiles + stage * 8192;
-            if (left >= 32) {
-                // Goes through k; of each it reads its rows and columns by fours, and multiplies
-                // each by each.
-                #pragma unroll 2
-                for (int q = 0; q < 8; q++) {
-                    const uint a_from = a_chunk ^ q * 16;
-                    const uint b_from = b_chunk ^ q * 16;
-                    #pragma unroll
-                    for (int k = 4 * q; k < 4 * q + 4; k++) {
-                        float as[4], bs[8];
-                        {
-                            const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from);
-                            as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
-                        }
-                        #pragma unroll
-                        for (int n = 0; n < 8; n += 4) {
-                            const float4 x = *(__local const float4 *) (b_tile + k * 256
-                                    + (b_from ^ n % 8 * 16) + n / 8 * 128);
-                            bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
-                        }
-                        #pragma unroll
-                        for (int n = 0; n < 8; n++)
-                            #pragma unroll
-                            for (int i = 0; i < 4; i++) {
-                                // Two products in a row have a factor in common, which is not read
-                                // from its register.
-                                const int m = n % 2 ? 3 - i : i;
-                                c[m][n] += as[m] * bs[n];
-                            }
+            // Goes through k; of each it reads its rows and columns by fours, and multiplies each
+            // by each.
+            #pragma unroll 2
+            for (int q = 0; q < 8; q++) {
+                const uint a_from = a_chunk ^ q * 16;
+                const uint b_from = b_chunk ^ q * 16;
+                #pragma unroll
+                for (int k = 4 * q; k < 4 * q + 4; k++) {
+                    float as[4], bs[8];
+                    {
+                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from);
+                        as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
                     }
+                    #pragma unroll
+                    for (int n = 0; n < 8; n += 4) {
+                        const float4 x = *(__local const float4 *) (b_tile + k * 256
+                                + (b_from ^ n % 8 * 16) + n / 8 * 128);
+                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
+                    }
+                    #pragma unroll
+                    for (int n = 0; n < 8; n++)
+                        #pragma unroll
+                        for (int i = 0; i < 4; i++) {
+                            // Two products in a row have a factor in common, which is not read from
+                            // its register.
+                            const int m = n % 2 ? 3 - i : i;
+                            c[m][n] += as[m] * bs[n];
+                        }
                 }
-            } else {
-                // Goes through k; of each it reads its rows and columns by fours, and multiplies
-                // each by each.
-                for (int q = 0; 4 * q < left; q++) {
-                    const uint a_from = a_chunk ^ q * 16;
-                    const uint b_from = b_chunk ^ q * 16;
-                    #pragma unroll
-                    for (int k = 4 * q; k < 4 * q + 4; k++) {
-                        float as[4], bs[8];
-                        {
-                            const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from);
-                            as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
-                        }
-                        #pragma unroll
-                        for (int n = 0; n < 8; n += 4) {
-                            const float4 x = *(__local const float4 *) (b_tile + k * 256
-                                    + (b_from ^ n % 8 * 16) + n / 8 * 128);
-                            bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
-                        }
-                        #pragma unroll
-                        for (int n = 0; n < 8; n++)
-                            #pragma unroll
-                            for (int i = 0; i < 4; i++) {
-                                // Two products in a row have a factor in common, which is not read
-                                // from its register.
-                                const int m = n % 2 ? 3 - i : i;
-                                c[m][n] += as[m] * bs[n];
-                            }
+            }
+        }
+        if (left > 0) {
+            wait_for_copies();
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (++stage == 3)
+                stage = 0;
+            __local const uchar *a_tile = a_tiles + stage * 8192;
+            __local const uchar *b_tile = b_tiles + stage * 8192;
+            // Goes through k; of each it reads its rows and columns by fours, and multiplies each
+            // by each.
+            for (int q = 0; 4 * q < left; q++) {
+                const uint a_from = a_chunk ^ q * 16;
+                const uint b_from = b_chunk ^ q * 16;
+                #pragma unroll
+                for (int k = 4 * q; k < 4 * q + 4; k++) {
+                    float as[4], bs[8];
+                    {
+                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from);
+                        as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
                     }
+                    #pragma unroll
+                    for (int n = 0; n < 8; n += 4) {
+                        const float4 x = *(__local const float4 *) (b_tile + k * 256
+                                + (b_from ^ n % 8 * 16) + n / 8 * 128);
+                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
+                    }
+                    #pragma unroll
+                    for (int n = 0; n < 8; n++)
+                        #pragma unroll
+                        for (int i = 0; i < 4; i++) {
+                            // Two products in a row have a factor in common, which is not read from
+                            // its register.
+                            const int m = n % 2 ? 3 - i : i;
+                            c[m][n] += as[m] * bs[n];
+                        }
                 }
             }
         }

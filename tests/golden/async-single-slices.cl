@@ -260,13 +260,13 @@ void kiln_sgemm_async_stream(long M, long N, long K,
                     stage = 0;
                 if (t < 2)
                     continue;
-                // Of K's last step, what there is of K.
+                // K's last step may come at any time.
                 const int after_first = t - 2 + late;
                 const int step = first + after_first - (after_first < num ? 0 : num);
                 const long left = K - (long) step * 32;
-                __local const uchar *a_tile = a_tiles + stage * 4096;
-                __local const uchar *b_tile = b_tiles + stage * 8192;
                 if (left >= 32) {
+                    __local const uchar *a_tile = a_tiles + stage * 4096;
+                    __local const uchar *b_tile = b_tiles + stage * 8192;
                     // Goes through k; of each it reads its rows and columns by fours, and
                     // multiplies each by each.
                     #pragma unroll 2
@@ -299,6 +299,8 @@ void kiln_sgemm_async_stream(long M, long N, long K,
                         }
                     }
                 } else {
+                    __local const uchar *a_tile = a_tiles + stage * 4096;
+                    __local const uchar *b_tile = b_tiles + stage * 8192;
                     // Goes through k; of each it reads its rows and columns by fours, and
                     // multiplies each by each.
                     for (int q = slice * 2; q < (slice + 1) * 2 && 4 * q < left; q++) {

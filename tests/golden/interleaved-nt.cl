@@ -178,8 +178,9 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
         #pragma unroll
         for (int e = 0; e < 64; e++)
             c[e / 8][e % 8] = 0;
+        const int whole = K / 16, left = K % 16;
         int stage = 0;
-        for (int t = 0; t < num + 2; t++) {
+        for (int t = 0; t < whole + 2; t++) {
             // What was asked for at t - 2 is there for all, and all have multiplied those of the
             // step before, whose place is the next one to copy to.
             if (t >= 2) {
@@ -205,6 +206,44 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
             // rows (columns) of one.
             #pragma unroll 2
             for (int q = 0; q < 8; q++) {
+                float2 as[2][4], bs[2][4];
+                #pragma unroll
+                for (int m = 0; m < 4; m++) {
+                    const float4 x = *(__local const float4 *) (a_tile + m * 1024
+                            + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
+                    as[0][m] = x.s01, as[1][m] = x.s23;
+                }
+                #pragma unroll
+                for (int n = 0; n < 4; n++) {
+                    const float4 x = *(__local const float4 *) (b_tile + n * 512
+                            + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));
+                    bs[0][n] = x.s01, bs[1][n] = x.s23;
+                }
+                // Each part of A by each part of B. Two products in a row have a factor in common,
+                // which is kept where it is multiplied: registers are read in two banks, and a
+                // product has three operands.
+                #pragma unroll
+                for (int h = 0; h < 2; h++)
+                    #pragma unroll
+                    for (int n = 0; n < 8; n++)
+                        #pragma unroll
+                        for (int i = 0; i < 8; i++) {
+                            const int m = n % 2 ? 7 - i : i;
+                            c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
+                                    * (n % 2 ? bs[h][n / 2].y : bs[h][n / 2].x);
+                        }
+            }
+        }
+        if (left > 0) {
+            wait_for_copies();
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (++stage == 3)
+                stage = 0;
+            __local const uchar *a_tile = a_tiles + stage * 8192;
+            __local const uchar *b_tile = b_tiles + stage * 4096;
+            // A read brings two elements: two values of k where these lie side by side, else two
+            // rows (columns) of one.
+            for (int q = 0; 2 * q < left; q++) {
                 float2 as[2][4], bs[2][4];
                 #pragma unroll
                 for (int m = 0; m < 4; m++) {

@@ -289,7 +289,8 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
             stage = (before + slice) % 6;
             phase = (before + slice) / 6 % 2;
             before = (before + num) % 12;
-            for (int now = slice; now < num; now += 2) {
+            int now = slice;
+            for (; now < num; now += 2) {
                 mbarrier_wait(fulls + 8 * stage, phase);
                 __local const uchar *a_tile = a_tiles + stage * 8192;
                 __local const uchar *b_tile = b_tiles + stage * 8192;

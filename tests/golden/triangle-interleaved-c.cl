@@ -337,7 +337,8 @@ void kiln_cgemmt_interleaved_stream(long M, long N, long K,
             #pragma unroll
             for (int e = 0; e < 64; e++)
                 c[e / 8][e % 8] = 0;
-            for (int now = 0; now < num; now++) {
+            int now = 0;
+            for (; now < num; now++) {
                 mbarrier_wait(fulls + 8 * stage, phase);
                 __local const uchar *a_tile = a_tiles + stage * 8192;
                 __local const uchar *b_tile = b_tiles + stage * 8192;

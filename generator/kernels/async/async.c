@@ -39,6 +39,8 @@ static const struct family_value values[] = {
     { "PIPED", "0" },
     { "PARTS", "STREAM" },
     { "MMA", "!SINGLE" },
+    // Whether what there is of K in its last step comes behind the loop over whole steps.
+    { "TAIL", "!STREAM && !DOUBLE" },
     // Whether slices share the k of each tile, and the quads of it that a warp of S multiplies.
     { "SPLIT", "SLICES > 1" },
     { "QUADS", "8 / SLICES" },

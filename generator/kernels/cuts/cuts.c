@@ -24,6 +24,7 @@ static const struct family_value values[] = {
     // What the fragments of nv ask for, as of async.
     { "ASYNC", "1" },
     { "MMA", "1" },
+    { "TAIL", "0" },
     { "WGMMA", "0" },
     { "SLICES", "1" },
     { "PAIRS", "0" },

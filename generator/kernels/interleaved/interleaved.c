@@ -35,13 +35,15 @@ static const struct family_value values[] = {
     { "COPYB", "0" },
     { "PARTS", "STREAM" },
     { "MMA", "COMPLEX_DOUBLE" },
+    // Whether what there is of K in its last step comes behind the loop over whole steps.
+    { "TAIL", "COMPLEX_SINGLE && !STREAM" },
     { "OWNERS", "WARPM * WARPN * 32" },
     { "WORKERS", "OWNERS * SLICES" },
     // What slices have beside the first one's; in turns others fetch while it is added up.
     { "SUMBYTES", "(SLICES - 1) * BM * BN * ELEM_BYTES" },
     // Whether C is stored by rows, through the memory of tiles: of complex doubles, where it has
     // room and is not filled anew.
-    { "BYROWS", "COMPLEX_DOUBLE && SLICES == 1 && !(FETCH && STREAM) && "
+    { "BYROWS", "(COMPLEX_DOUBLE || !TB) && SLICES == 1 && !(FETCH && STREAM) && "
       "BM * (BN + 1) * ELEM_BYTES <= ST * (BM + BN) * DEPTH" },
     { "COPIERS", "FETCH ? FETCH * 32 : WORKERS" },
     { "ITEMS", "max(WORKERS, 32) + FETCH * 32" },
