@@ -1,5 +1,6 @@
 /* tokens.c: see tokens.h. */
 #include "tokens.h"
+#include "fnv.h"
 #include "text.h"
 
 #include <ctype.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
+#define BLANKS " \t\n\r\v\f"
 
 static bool is_name_char(char c)
 {
@@ -89,6 +91,26 @@ static const char *read_token(const char *p, bool begins_line, enum token_kind *
     return p;
 }
 
+uint64_t tokens_hash(const char *text)
+{
+    uint64_t hash = KILN_HASH_BEGIN;
+    bool begins_line = true;
+    for (const char *p = text, *end; *p; p = end) {
+        enum token_kind kind;
+        if (strchr(BLANKS, *p)) {
+            begins_line = begins_line || *p == '\n';
+            end = p + 1;
+            continue;
+        }
+        end = read_token(p, begins_line, &kind);
+        begins_line = false;
+        // Each with a 0 behind it.
+        if (kind != TOKEN_COMMENT)
+            hash = kiln_hash(kiln_hash(hash, p, (size_t) (end - p)), "", 1);
+    }
+    return hash;
+}
+
 /* Splits the text; NULL only counts. */
 static uint32_t split(const char *text, struct token *tokens)
 {
@@ -96,7 +118,7 @@ static uint32_t split(const char *text, struct token *tokens)
     for (const char *p = text;; num++) {
         struct token token = { .space = p };
         bool begins_line = p == text;
-        for (; *p && strchr(" \t\n\r\v\f", *p); p++)
+        for (; *p && strchr(BLANKS, *p); p++)
             begins_line = begins_line || *p == '\n';
         token.space_len = (uint32_t) (p - token.space);
         token.text = p;

@@ -42,6 +42,9 @@ bool tokens_read(const char *text, struct tokens *tokens);
 char *tokens_write(const struct tokens *tokens);
 void tokens_free(struct tokens *tokens);
 
+/* A hash of what a text says: its tokens but for comments, however they are laid out. */
+uint64_t tokens_hash(const char *text);
+
 /* Where a line of the preprocessor that begins at p ends, with those that go on from it. */
 const char *tokens_directive_end(const char *p);
 /* The same of a string, or what is left of it at p, with its quote. */

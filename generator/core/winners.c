@@ -2,6 +2,7 @@
 #include "winners.h"
 #include "fields.h"
 #include "platform.h"
+#include "tokens.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -14,6 +15,12 @@ enum { MAX_FIELDS = 4 + KILN_NUM_TERMS, LINE_BYTES = 1024 };
 
 _Static_assert((int) WINNERS_MAX_RECIPES *(int) NUM_PAIRS <= (int) ASSEMBLY_MAX_RECIPES,
         "a bundle has one recipe for each pair of one of winners.tsv");
+
+static bool out_of_memory(char error[FAMILY_ERROR_BYTES])
+{
+    snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
+    return false;
+}
 
 struct line {
     char bytes[LINE_BYTES];
@@ -496,10 +503,17 @@ bool winners_assemble(const struct winners *winners, struct assembly *assembly,
             return false;
         else
             num_pins = add_pins(winners, &precisions[i], index, pins, num_pins);
-    if (!num_pins || assembly_pins(assembly, pins, num_pins))
-        return true;
-    snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
-    return false;
+    return !num_pins || assembly_pins(assembly, pins, num_pins) || out_of_memory(error);
+}
+
+/* The hash of what a program says. False when out of memory. */
+static bool hash_program(const struct assembly *assembly, unsigned program, uint64_t *hash)
+{
+    char *text = pool_text(&assembly->bundle.pool, &assembly->programs[program]);
+    if (text)
+        *hash = tokens_hash(text);
+    free(text);
+    return text;
 }
 
 /* What is done with the hash of what a recipe renders to now. */
@@ -514,9 +528,12 @@ static bool render_all(struct winners *winners, with_hash *use, char error[FAMIL
             struct winner *winner = &winners->recipes[i];
             const struct problem problem = winner_problem(winner, pair);
             unsigned at;
+            uint64_t hash;
             ok = assembly_add(&assembly, &winner->config, &problem, &at, error);
+            if (ok && !hash_program(&assembly, assembly.recipes[at].program, &hash))
+                ok = out_of_memory(error);
             if (ok)
-                use(winner, pair, assembly.programs[assembly.recipes[at].program].hash);
+                use(winner, pair, hash);
         }
     assembly_free(&assembly);
     return ok;

@@ -18,11 +18,12 @@
  *
  * A row time that is older than the last terms has no coefficients for them: they are 0.
  * A recipe's number is its place among the rows recipe and triangle of its precision, from 0. A
- * hash is that of the kernel text; 0: it was neither timed nor rendered since. A recipe with a row
- * kind is for CPUs with vectors alone, or for what is no CPU, and for native vectors of at least
- * VECTOR floats (0: any). A loss is what the choice by times costs at shapes of a kind (draw.h), or
- * all, that were used for nothing else: the time of what is chosen over that of the fastest recipe
- * known there; geometric mean, 95th percentile and worst. Fields are separated by tabs.
+ * hash is that of what the kernel text says, whatever its comments and its layout; 0: it was
+ * neither timed nor rendered since. A recipe with a row kind is for CPUs with vectors alone, or for
+ * what is no CPU, and for native vectors of at least VECTOR floats (0: any). A loss is what the
+ * choice by times costs at shapes of a kind (draw.h), or all, that were used for nothing else: the
+ * time of what is chosen over that of the fastest recipe known there; geometric mean, 95th
+ * percentile and worst. Fields are separated by tabs.
  */
 #ifndef KILN_CORE_WINNERS_H
 #define KILN_CORE_WINNERS_H

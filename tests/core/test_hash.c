@@ -1,8 +1,10 @@
 /* test_hash.c: generator/core/hash.c: whatever changes in a family's table, or in what is assembled
- * of it, changes the hash. Bytes are walked, so that a new field is tested as well. */
+ * of it, changes the hash. Bytes are walked, so that a new field is tested as well. And the hash of
+ * what a kernel's text says (tokens.h). */
 #include "wide.h"
 #include "assemble.h"
 #include "hash.h"
+#include "tokens.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -98,6 +100,25 @@ static void rows_do_not_run_together(void **state)
     assert_true(hash_text(hash_text(1, "ab"), "c") != hash_text(hash_text(1, "a"), "bc"));
     assert_true(hash_text(1, "") != hash_text(1, NULL));
     assert_true(hash_text(1, "") != 1);
+}
+
+/* ---- What a kernel's text says ---- */
+
+static void comments_and_layout_do_not_count(void **state)
+{
+    static const char text[] = "#define X 1\nint a = b + X; // why\n";
+    static const char *const same[] = { "#define X 1\nint a = b + X;",
+        "// what\n#define X 1\n\n    int a\n= b + X ; /* why */\n", "#define X 1\nint/**/a=b+X;" };
+    static const char *const others[] = { "", "#define X 1\nint a = b - X;",
+        "#define X 2\nint a = b + X;", "#define X 1 int a = b + X;", "#define X 1\ninta = b + X;",
+        "#define X 1\nint a = b ++ X;", "#define X 1\nint a = \"b + X;\"",
+        "#define X 1\nint a = b + X; // why\n;" };
+    (void) state;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        assert_true(tokens_hash(same[i]) == tokens_hash(text));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_true(tokens_hash(others[i]) != tokens_hash(text));
+    assert_true(tokens_hash("f(\"a // b\");") != tokens_hash("f(\"a // c\");"));
 }
 
 /* ---- Bundles ---- */
@@ -302,6 +323,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_field_of_a_table_counts),
         cmocka_unit_test(rows_do_not_run_together),
+        cmocka_unit_test(comments_and_layout_do_not_count),
         cmocka_unit_test(each_field_of_a_recipe_counts),
         cmocka_unit_test(each_coefficient_of_a_time_counts),
         cmocka_unit_test(each_field_of_a_pin_counts),

@@ -1,5 +1,6 @@
 /* test_winners.c: winners.tsv to and from memory, and into a bundle, generator/core/winners.c. */
 #include "wide.h"
+#include "tokens.h"
 #include "winners.h"
 
 #include <limits.h>
@@ -409,8 +410,12 @@ static void hashes_are_those_of_the_text(void **state)
     for (unsigned i = 0; i < winners.num_recipes; i++)
         for (int pair = 0; pair < NUM_PAIRS; pair++) {
             bool found = false;
-            for (uint32_t p = 0; p < assembly.bundle.num_programs; p++)
-                found = found || assembly.programs[p].hash == winners.recipes[i].hash[pair];
+            for (uint32_t p = 0; p < assembly.bundle.num_programs; p++) {
+                char *text = pool_text(&assembly.bundle.pool, &assembly.programs[p]);
+                assert_non_null(text);
+                found = found || tokens_hash(text) == winners.recipes[i].hash[pair];
+                free(text);
+            }
             assert_true(found && winners.recipes[i].hash[pair]);
         }
     assembly_free(&assembly);
