@@ -41,8 +41,8 @@ static const struct family_value values[] = {
     { "WORKERS", "OWNERS * SLICES" },
     // What slices have beside the first one's; in turns others fetch while it is added up.
     { "SUMBYTES", "(SLICES - 1) * BM * BN * ELEM_BYTES" },
-    // Whether C is stored by rows, through the memory of tiles: of complex doubles, where it has
-    // room and is not filled anew.
+    // Whether C is stored by rows, through the memory of tiles, where it has room and is not filled
+    // anew. Of complex singles a row's neighbours are side by side where B is transposed.
     { "BYROWS", "(COMPLEX_DOUBLE || !TB) && SLICES == 1 && !(FETCH && STREAM) && "
       "BM * (BN + 1) * ELEM_BYTES <= ST * (BM + BN) * DEPTH" },
     { "COPIERS", "FETCH ? FETCH * 32 : WORKERS" },
