@@ -63,15 +63,17 @@ bool signature_parse(const char *args, bool is_whole, struct signature *signatur
     return true;
 }
 
+/* Each matrix has a line of its own, and so have the factors. */
 static void declare(const struct signature *signature, struct text *head)
 {
     for (unsigned i = 0; i < signature->num; i++) {
         const char *declaration = signature->args[i].declaration;
-        const bool is_memory = !strncmp(declaration, "__", 2);
+        const bool begins_line = !strncmp(declaration, "__", 2) ||
+                                 signature->args[i].code == KILN_ARG_ALPHA;
         text_add(head, "%s%.*s",
-                i == 0      ? ""
-                : is_memory ? ",\n        "
-                            : ", ",
+                i == 0        ? ""
+                : begins_line ? ",\n        "
+                              : ", ",
                 (int) signature->args[i].len, declaration);
     }
 }

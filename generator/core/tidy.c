@@ -130,7 +130,7 @@ static void drop_functions(char *text)
         }
 }
 
-/* ---- long lines ---- */
+/* ---- lines that are too long, or shorter than they need be ---- */
 
 /* Does a part of an expression begin behind the blank at p: with an operator, or a string? */
 static bool begins_part(const char *p)
@@ -139,28 +139,48 @@ static bool begins_part(const char *p)
            (p[1] && strchr("+-*/%&|^<>=?:", p[1]) && (p[2] == ' ' || (p[2] && p[3] == ' ')));
 }
 
+/* A blank where a line may be broken, and how firmly it holds together what stands around it: by
+ * brackets, and products more than sums. */
+struct place {
+    const char *at;
+    int hold;
+};
+
+/* Takes a place further right, unless it holds more; a place far to the left makes a short
+ * line. */
+static void take_place(struct place *best, struct place other, const char *half)
+{
+    if (!best->at || best->at < half || other.hold <= best->hold)
+        *best = other;
+}
+
 /* The blank where the text [p, end) is broken best, at `limit` if that can be: behind a comma, or
  * before an operator. NULL: nowhere. The text may begin within a string. */
 static const char *find_break(const char *p, const char *limit, const char *end, bool in_string)
 {
-    const char *comma = NULL, *part = NULL;
+    const char *half = p + (limit - p) / 2;
+    struct place comma = { NULL }, part = { NULL };
+    int depth = 0;
     for (const char *q = in_string ? tokens_string_end(p, '"') : p;
-            q < end && (q <= limit || (!comma && !part)); q++) {
+            q < end && (q <= limit || (!comma.at && !part.at)); q++) {
         if (starts_with(q, "//"))
             break;
         if (*q == '"' || *q == '\'') {
             q = tokens_string_end(q + 1, *q) - 1;
             continue;
         }
+        depth += *q && strchr("([{", *q) ? 1 : *q && strchr(")]}", *q) ? -1 : 0;
         if (*q != ' ' || q == p)
             continue;
         if (q[-1] == ',')
-            comma = q;
+            take_place(&comma, (struct place){ q, 2 * depth }, half);
         if (begins_part(q))
-            part = q;
+            take_place(&part, (struct place){ q, 2 * depth + (strchr("*/%", q[1]) != NULL) }, half);
     }
-    /* A comma far to the left makes a short line. */
-    return comma && (!part || comma - p > (limit - p) / 2) ? comma : part;
+    if (!comma.at || !part.at)
+        return comma.at ? comma.at : part.at;
+    const bool is_part = comma.at <= half || (part.at > half && part.hold < comma.hold);
+    return is_part ? part.at : comma.at;
 }
 
 /* Where a string of the text [p, end) is broken into two, behind a comma and a blank; NULL: nowhere
@@ -247,37 +267,76 @@ static bool is_comment(const char *p, size_t indent)
     return strspn(p, " ") == indent && starts_with(p + indent, "// ");
 }
 
-/* A comment from a line on that is too long; returns the line behind it. */
+/* A comment from its first line on, filled up to a line that ends with a sentence; returns the line
+ * behind it. */
 static const char *add_comment(struct text *out, const char *p)
 {
     const size_t indent = strspn(p, " ");
     size_t at = 0;
-    for (; is_comment(p, indent); p = next_line(p))
+    bool ends = false;
+    for (; !ends && is_comment(p, indent); p = next_line(p)) {
         at = add_words(out, p + indent + 3, line_end(p), indent, at);
+        ends = strchr(".:", line_end(p)[-1]);
+    }
     text_add(out, "\n");
     return p;
 }
 
-static char *break_lines(const char *text)
+/* The line behind those over which what begins at p is continued, if together they fit one line or
+ * the first is too long; else the next one. */
+static const char *continued_end(const char *p)
+{
+    const size_t indent = strspn(p, " ");
+    const char *next = next_line(p);
+    /* Operands in the head of a kernel keep lines of their own. */
+    const bool is_long = line_end(p) - p > WIDTH && !starts_with(next + strspn(next, " "), "__");
+    size_t len = (size_t) (line_end(p) - p);
+    while (strspn(next, " ") >= indent + CONTINUED && !strchr("/#", next[strspn(next, " ")])) {
+        len += 1 + (size_t) (line_end(next) - next) - strspn(next, " ");
+        next = next_line(next);
+    }
+    for (const char *q = p; q < next; q++)
+        if (starts_with(q, "//"))
+            return next_line(p);
+    return is_long || len <= WIDTH ? next : next_line(p);
+}
+
+/* The lines [p, end) of code as one, or as several if that is too long. */
+static void add_lines(struct text *out, const char *p, const char *end)
+{
+    struct text line = { NULL };
+    add_span(&line, p, line_end(p));
+    while ((p = next_line(p)) < end) {
+        text_add(&line, " ");
+        add_span(&line, p + strspn(p, " "), line_end(p));
+    }
+    if (!line.failed)
+        add_code(out, line.bytes, line.bytes + line.len);
+    out->failed = out->failed || line.failed;
+    text_free(&line);
+}
+
+static char *fill_lines(const char *text)
 {
     struct text out = { NULL };
     for (const char *p = text; *p;) {
-        const size_t indent = strspn(p, " ");
         if (*p == '#') {
             add_span(&out, p, tokens_directive_end(p));
             text_add(&out, "\n");
             p = next_line(tokens_directive_end(p));
-            continue;
-        }
-        if (line_end(p) - p > WIDTH && is_comment(p, indent)) {
+        } else if (is_comment(p, strspn(p, " "))) {
             p = add_comment(&out, p);
-            continue;
+        } else if (*p == '\n') {
+            /* Of several blank lines one is kept. */
+            if (!out.len || out.bytes[out.len - 1] != '\n' || out.len < 2 ||
+                    out.bytes[out.len - 2] != '\n')
+                text_add(&out, "\n");
+            p++;
+        } else {
+            const char *end = continued_end(p);
+            add_lines(&out, p, end);
+            p = end;
         }
-        /* Of several blank lines one is kept. */
-        if (*p != '\n' || !out.len || out.bytes[out.len - 1] != '\n' || out.len < 2 ||
-                out.bytes[out.len - 2] != '\n')
-            add_code(&out, p, line_end(p));
-        p = next_line(p);
     }
     if (out.failed) {
         text_free(&out);
@@ -309,8 +368,8 @@ char *tidy(char *text)
     if (!text)
         return NULL;
     drop_functions(text);
-    char *broken = *text ? break_lines(text) : text;
-    if (broken != text)
+    char *filled = *text ? fill_lines(text) : text;
+    if (filled != text)
         free(text);
-    return broken;
+    return filled;
 }

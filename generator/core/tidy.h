@@ -9,14 +9,15 @@
 
 /* Tidies OpenCL C in place of the text given, a malloc'd string, and returns it, perhaps moved;
  * NULL (and frees it) when out of memory. Comments and preprocessor lines stay as they are, but
- * that long comments are filled; strings say what they said.
+ * that comments are filled, up to a line that ends with a sentence; strings say what they said.
  *
  * - Loops of one turn or none go, with the `#pragma unroll` above them (unroll.h).
  * - Constants are folded, and what changes nothing goes (fold.h).
  * - A static function that is not called goes, with the comment above it. A function begins at the
  *   start of a line with `static` and ends with the next line that is `}`.
  * - No line is longer than 100 characters, where blanks allow that; a string is broken into two
- *   behind a comma. Of blank lines one is left.
+ *   behind a comma. What goes on in lines indented by 8 more becomes one line where it fits. Of
+ *   blank lines one is left.
  *
  * What a template must heed: sums of floats have no constant 0.
  *

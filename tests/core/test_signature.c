@@ -33,7 +33,7 @@ static void codes_have_declarations(void **state)
     check("M  K ALPHA A A_OFFSET LDA C ", 7,
             (const uint8_t[]){ KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_A,
                     KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C },
-            "${I} M, ${I} K, ${R} alpha,\n        __global const ${T} *restrict A, "
+            "${I} M, ${I} K,\n        ${R} alpha,\n        __global const ${T} *restrict A, "
             "${I} a_offset, ${I} lda,\n        __global ${T} *restrict C");
     check("", 0, NULL, "");
 }

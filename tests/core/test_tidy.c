@@ -395,12 +395,72 @@ static void long_lines(void **state)
 
 static void comments_are_filled(void **state)
 {
+    static const struct pair rows[] = {
+        { "// One two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+          "fifteen sixteen of\n// them.\nint x;\n",
+          "// One two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+          "fifteen sixteen\n// of them.\nint x;\n" },
+        { "    // One\n    // two\n    // three.\n    int x;\n",
+          "    // One two three.\n    int x;\n" },
+        /* What ends a line ends a part of the comment. */
+        { "// One.\n// Two:\n// three\n// four.\n", "// One.\n// Two:\n// three four.\n" },
+        /* Another indentation is another comment, and what has no blank is none to fill. */
+        { "// One\n    // two\n//- three\n//- four\n",
+          "// One\n    // two\n//- three\n//- four\n" },
+    };
     (void) state;
-    check(&(struct pair) {
-            "// One two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-            "fifteen sixteen of\n// them.\nint x;\n",
-            "// One two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-            "fifteen sixteen\n// of them.\nint x;\n" }, 1);
+    check(rows, sizeof rows / sizeof rows[0]);
+}
+
+#define WORD "a_word_of_forty_characters_as_it_has_to_be"
+
+static void what_fits_a_line_is_one(void **state)
+{
+    static const struct pair rows[] = {
+        { "    f(a,\n            b,\n            c);\n    g();\n", "    f(a, b, c);\n    g();\n" },
+        { "    if (a &&\n            b)\n        f();\n", "    if (a && b)\n        f();\n" },
+        { "__kernel void k(int a,\n        int b)\n{\n}\n",
+          "__kernel void k(int a, int b)\n{\n}\n" },
+        /* All that it goes on in, or nothing. */
+        { "    f(a,\n            b_" WORD WORD ",\n            c_" WORD ");\n",
+          "    f(a,\n            b_" WORD WORD ",\n            c_" WORD ");\n" },
+        /* A statement of its own, a comment, a line of the preprocessor. */
+        { "    if (a)\n        f();\n", "    if (a)\n        f();\n" },
+        { "    f(a,\n            // What b is.\n            b);\n",
+          "    f(a,\n            // What b is.\n            b);\n" },
+        { "    f(a, // what a is\n            b);\n", "    f(a, // what a is\n            b);\n" },
+        { "    f(a,\n#pragma unroll\n            b);\n",
+          "    f(a,\n#pragma unroll\n            b);\n" },
+        { "#define X 1\n            + 2\n", "#define X 1\n            + 2\n" },
+    };
+    (void) state;
+    check(rows, sizeof rows / sizeof rows[0]);
+}
+
+static void long_lines_are_broken_where_little_holds(void **state)
+{
+    static const struct pair rows[] = {
+        /* Outside of brackets rather than within, before a sum rather than before a product. */
+        { "    x = f(some_argument_that_is_long(1, 2), another_one_that_is_as_long(3, 4), "
+          "the_last_of_them(5, 6));\n",
+          "    x = f(some_argument_that_is_long(1, 2), another_one_that_is_as_long(3, 4),\n"
+          "            the_last_of_them(5, 6));\n" },
+        { "    some_sum = some_factor_that_is_long * another_factor_that_is_long + some_factor_x * "
+          "another_factor_z;\n",
+          "    some_sum = some_factor_that_is_long * another_factor_that_is_long\n"
+          "            + some_factor_x * another_factor_z;\n" },
+        /* What is too long is broken anew over all of its lines, */
+        { "    some_sum = some_factor_that_is_long * another_factor_that_is_long + some_factor_x * "
+          "another_factor_z\n            + c;\n",
+          "    some_sum = some_factor_that_is_long * another_factor_that_is_long\n"
+          "            + some_factor_x * another_factor_z + c;\n" },
+        /* but a matrix in the head of a kernel keeps its line. */
+        { "void k(long M, float a_" WORD ", float b_" WORD ",\n        __global float *C)\n;\n",
+          "void k(long M, float a_" WORD ",\n        float b_" WORD ",\n"
+          "        __global float *C)\n;\n" },
+    };
+    (void) state;
+    check(rows, sizeof rows / sizeof rows[0]);
 }
 
 int main(void)
@@ -411,7 +471,8 @@ int main(void)
         cmocka_unit_test(loops_of_one_turn), cmocka_unit_test(loops_of_no_turn),
         cmocka_unit_test(loops_that_stay),
         cmocka_unit_test(functions), cmocka_unit_test(blank_lines), cmocka_unit_test(long_lines),
-        cmocka_unit_test(comments_are_filled),
+        cmocka_unit_test(comments_are_filled), cmocka_unit_test(what_fits_a_line_is_one),
+        cmocka_unit_test(long_lines_are_broken_where_little_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

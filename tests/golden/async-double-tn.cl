@@ -49,11 +49,9 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 16 lines of 64 elements, of which this work-item copies
-// 2 at a time in every 4th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_a(uint to, __global const double *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 16 lines of 64 elements, of which this work-item copies 2 at a time, in one line
+// of 4. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32 * 2;
     from += first * ld + col;
@@ -62,8 +60,7 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 16; n += 4) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -71,19 +68,15 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 16; n += 4) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
-            copy_16(to + where, from + n * ld, line < lines
-                    ? clamp(cols - (int) x, 0, 2) * 8 : 0);
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + n * ld, line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
 
-// Begins to copy 16 lines of 64 elements, of which this work-item copies
-// 2 at a time in every 4th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_b(uint to, __global const double *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 16 lines of 64 elements, of which this work-item copies 2 at a time, in one line
+// of 4. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_b(uint to, __global const double *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32 * 2;
     from += first * ld + col;
@@ -92,8 +85,7 @@ static void copy_b(uint to, __global const double *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 16; n += 4) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -101,10 +93,8 @@ static void copy_b(uint to, __global const double *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 16; n += 4) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
-            copy_16(to + where, from + n * ld, line < lines
-                    ? clamp(cols - (int) x, 0, 2) * 8 : 0);
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + n * ld, line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
@@ -119,8 +109,7 @@ static void multiply_blocks(double c[4], const double a[4], const double b[2])
 }
 
 // put for column `col` of the row `out`, if there is such a column and it is stored.
-static void put_column(double x, __global double *out, long col, long N,
-        double alpha, double beta)
+static void put_column(double x, __global double *out, long col, long N, double alpha, double beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -145,19 +134,19 @@ static void put_pair(double x, double y, __global double *out, long col,
 // order of its own, so that work-items side by side meet different banks.
 static uint c_place(uint row, uint col)
 {
-    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2
-            + col % 2;
+    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2 + col % 2;
 }
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored K x N.
 // For NVIDIA's compute capability 8.0 and later.
-// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16
-// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.
+// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16 deep, are copied
+// into local memory asynchronously, 3 ahead of those that are multiplied.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_dgemm_async_multiply(long M, long N, long K,
         __global const double *restrict A, long a_offset, long lda,
-        __global const double *restrict B, long b_offset, long ldb, double alpha, double beta,
+        __global const double *restrict B, long b_offset, long ldb,
+        double alpha, double beta,
         __global double *restrict C, long c_offset, long ldc)
 {
     __local uchar both_tiles[65536] __attribute__((aligned(1024)));
@@ -181,8 +170,7 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
     const int first_m = tile_m * 64, first_n = tile_n * 64;
     {
         const uint lane_m = lane / 4, lane_k = lane % 4;
-        const uint warp_m = warp % 2 * 32,
-                warp_n = warp / 2 * 32;
+        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
         double c[2][4][4];
         #pragma unroll
         for (int i = 0; i < 2; i++)
@@ -195,7 +183,8 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
         // and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r
         // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet
         // in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is
-        // where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
+        // where it is used.
+        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
         const uint k_0 = 2 * lane_k + lane_k % 2;
         const uint a_first = warp_m * 128;
         const uint b_first = warp_n * 128 + lane_m % 2 * 8;
@@ -211,10 +200,8 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
             if (t < num) {
                 const int step = first + t;
                 const int k = step * 16;
-                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda,
-                        K - k, M - first_m, item);
-                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb,
-                        K - k, N - first_n, item);
+                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);
+                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
             }
             commit_copies();
             if (++stage == 4)
@@ -264,8 +251,7 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
                     const uint row = warp_m + i * 16 + h + lane_m * 2;
                     #pragma unroll
                     for (int j = 0; j < 4; j++) {
-                        const uint col = warp_n + j * 8
-                                + lane_k * 2;
+                        const uint col = warp_n + j * 8 + lane_k * 2;
                         *(__local double2 *) (c_tile + c_place(row, col)) =
                                 (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);
                     }
@@ -297,8 +283,7 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
                 __global double *out = C + row * ldc;
                 #pragma unroll
                 for (int j = 0; j < 4; j++) {
-                    const long col = first_n + warp_n + j * 8
-                            + lane_k * 2;
+                    const long col = first_n + warp_n + j * 8 + lane_k * 2;
                     put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
                             is_aligned);
                 }

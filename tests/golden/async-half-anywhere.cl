@@ -70,9 +70,9 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Of 64 lines of 64 elements that begin anywhere, this work-item's pieces of
-// 8: from the matrix, of which `lines` and `cols` are left, into registers, and from
-// there into local memory. What lies beyond the matrix, which ends at `end`, is 0.
+// Of 64 lines of 64 elements that begin anywhere, this work-item's pieces of 8: from the matrix, of
+// which `lines` and `cols` are left, into registers, and from there into local memory. What lies
+// beyond the matrix, which ends at `end`, is 0.
 static void fetch_a(uint4 pieces[4], __global const half *from, long ld,
         int lines, int cols, __global const half *end, uint item)
 {
@@ -93,9 +93,9 @@ static void put_a(__local uchar *tile, const uint4 pieces[4], uint item)
     }
 }
 
-// Of 64 lines of 64 elements that begin anywhere, this work-item's pieces of
-// 8: from the matrix, of which `lines` and `cols` are left, into registers, and from
-// there into local memory. What lies beyond the matrix, which ends at `end`, is 0.
+// Of 64 lines of 64 elements that begin anywhere, this work-item's pieces of 8: from the matrix, of
+// which `lines` and `cols` are left, into registers, and from there into local memory. What lies
+// beyond the matrix, which ends at `end`, is 0.
 static void fetch_b(uint4 pieces[4], __global const half *from, long ld,
         int lines, int cols, __global const half *end, uint item)
 {
@@ -144,12 +144,13 @@ static uint pack_halves(float low, float high)
 // A is stored M x K.
 // B is stored N x K.
 // For NVIDIA's compute capability 8.0 and later.
-// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64
-// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.
+// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64 deep, are copied
+// into local memory asynchronously, 3 ahead of those that are multiplied.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_hgemm_async_multiply(long M, long N, long K,
         __global const half *restrict A, long a_offset, long lda,
-        __global const half *restrict B, long b_offset, long ldb, float alpha, float beta,
+        __global const half *restrict B, long b_offset, long ldb,
+        float alpha, float beta,
         __global half *restrict C, long c_offset, long ldc)
 {
     __local uchar both_tiles[65536] __attribute__((aligned(1024)));
@@ -174,8 +175,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
     {
         const uint lane_m = lane / 4, lane_k = lane % 4;
         const uint lane_r = lane_m;
-        const uint warp_m = warp % 2 * 32,
-                warp_n = warp / 2 * 32;
+        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
         float c[2][4][4];
         #pragma unroll
         for (int i = 0; i < 2; i++)
@@ -187,13 +187,13 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
         uint as0[2][4], bs0[2][4];
         int stage = 0;
         const int whole = K / 64, left = K % 64;
-        // Halves that begin anywhere go through registers. `a_end` and `b_end` are behind
-        // the last elements of A and B.
+        // Halves that begin anywhere go through registers. `a_end` and `b_end` are behind the last
+        // elements of A and B.
         __global const half *a_end = A + (M - 1) * lda + K;
         __global const half *b_end = B + (N - 1) * ldb + K;
         for (int t = 0; t < whole + 3; t++) {
-            // All have put what was asked for at t - 3, and have multiplied those
-            // of the step before, whose place is the next one.
+            // All have put what was asked for at t - 3, and have multiplied those of the step
+            // before, whose place is the next one.
             if (t >= 3)
                 barrier(CLK_LOCAL_MEM_FENCE);
             uint4 a_pieces[4], b_pieces[4];
@@ -201,10 +201,8 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             if (t < num) {
                 const int step = first + t;
                 const int k = step * 64;
-                fetch_a(a_pieces, A + first_m * lda + k, lda,
-                        M - first_m, K - k, a_end, item);
-                fetch_b(b_pieces, B + first_n * ldb + k, ldb,
-                        N - first_n, K - k, b_end, item);
+                fetch_a(a_pieces, A + first_m * lda + k, lda, M - first_m, K - k, a_end, item);
+                fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, b_end, item);
             }
             if (++stage == 4)
                 stage = 0;
@@ -323,8 +321,8 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                     out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 36);
         } else {
             // A word of C is a word of local memory or, where a row of C begins in the middle of
-            // one, the second half of one and the first half of the next. Warps are even in number,
-            // so that all rows of one begin alike.
+            // one, the second half of one and the first half of the next.
+            // Warps are even in number, so that all rows of one begin alike.
             __global ushort *out = (__global ushort *) C + (first_m + warp) * ldc + first_n;
             const int within = (ulong) out / 2 % 2;
             const int begin = 0, end = min(N - first_n, 64L);

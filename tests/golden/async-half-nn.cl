@@ -54,11 +54,9 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 64 lines of 64 elements, of which this work-item copies
-// 8 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_a(uint to, __global const half *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 64 lines of 64 elements, of which this work-item copies 8 at a time, in one line
+// of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_a(uint to, __global const half *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 8;
     from += first * ld + col;
@@ -67,8 +65,7 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8)
-                    + x % 8 * 2;
+            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -76,19 +73,15 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8)
-                    + x % 8 * 2;
-            copy_16(to + where, from + n * ld, line < lines
-                    ? clamp(cols - (int) x, 0, 8) * 2 : 0);
+            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+            copy_16(to + where, from + n * ld, line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0);
         }
     }
 }
 
-// Begins to copy 64 lines of 64 elements, of which this work-item copies
-// 8 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_b(uint to, __global const half *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 64 lines of 64 elements, of which this work-item copies 8 at a time, in one line
+// of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_b(uint to, __global const half *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 8;
     from += first * ld + col;
@@ -97,8 +90,7 @@ static void copy_b(uint to, __global const half *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8)
-                    + x % 8 * 2;
+            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -106,10 +98,8 @@ static void copy_b(uint to, __global const half *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8)
-                    + x % 8 * 2;
-            copy_16(to + where, from + n * ld, line < lines
-                    ? clamp(cols - (int) x, 0, 8) * 2 : 0);
+            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+            copy_16(to + where, from + n * ld, line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0);
         }
     }
 }
@@ -139,8 +129,7 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
 }
 
 // put for column `col` of the row `out`, if there is such a column and it is stored.
-static void put_column(float x, __global half *out, long col, long N,
-        float alpha, float beta)
+static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -174,16 +163,17 @@ static void put_pair(float x, float y, __global half *out, long col,
 // A is stored M x K.
 // B is stored K x N.
 // For NVIDIA's compute capability 8.0 and later.
-// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64
-// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.
+// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64 deep, are copied
+// into local memory asynchronously, 3 ahead of those that are multiplied.
 // As many work-groups as run at once take tiles in turn.
-// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
-// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama et
+// al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_hgemm_async_stream(long M, long N, long K,
         __global const half *restrict A, long a_offset, long lda,
         __global const half *restrict B, long b_offset, long ldb,
-        __global float *work, long parts_at, float alpha, float beta,
+        __global float *work, long parts_at,
+        float alpha, float beta,
         __global half *restrict C, long c_offset, long ldc)
 {
     __local uchar both_tiles[65536] __attribute__((aligned(1024)));
@@ -231,8 +221,7 @@ void kiln_hgemm_async_stream(long M, long N, long K,
         {
             const uint lane_m = lane / 4, lane_k = lane % 4;
             const uint lane_r = lane_m;
-            const uint warp_m = warp % 2 * 32,
-                    warp_n = warp / 2 * 32;
+            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
             float c[2][4][4];
             #pragma unroll
             for (int i = 0; i < 2; i++)
@@ -351,8 +340,8 @@ void kiln_hgemm_async_stream(long M, long N, long K,
                             if (col >= begin && col < end)
                                 c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * load(old);
                             if (col + 1 >= begin && col + 1 < end)
-                                c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * load(old
-                                        + 1);
+                                c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1]
+                                        + beta * load(old + 1);
                         }
                     }
             }
@@ -387,8 +376,8 @@ void kiln_hgemm_async_stream(long M, long N, long K,
                         out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 36);
             } else {
                 // A word of C is a word of local memory or, where a row of C begins in the middle
-                // of one, the second half of one and the first half of the next. Warps are even in
-                // number, so that all rows of one begin alike.
+                // of one, the second half of one and the first half of the next.
+                // Warps are even in number, so that all rows of one begin alike.
                 __global ushort *out = (__global ushort *) C + (first_m + warp) * ldc + first_n;
                 const int within = (ulong) out / 2 % 2;
                 const int begin = 0, end = min(N - first_n, 64L);
@@ -424,7 +413,8 @@ void kiln_hgemm_async_stream(long M, long N, long K,
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_hgemm_async_add(long M, long N, long K,
-        __global const float *restrict work, long parts_at, float alpha, float beta,
+        __global const float *restrict work, long parts_at,
+        float alpha, float beta,
         __global half *restrict C, long c_offset, long ldc)
 {
     typedef float sum_t;
@@ -486,8 +476,7 @@ void kiln_hgemm_async_add(long M, long N, long K,
                 float4 some[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0
-                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
+                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
@@ -503,13 +492,10 @@ void kiln_hgemm_async_add(long M, long N, long K,
                 const uint warp = item / 32, lane = item % 32;
                 const uint lane_m = lane / 4, lane_k = lane % 4;
                 const uint lane_r = lane_m;
-                const uint warp_m = warp % 2 * 32,
-                        warp_n = warp / 2 * 32;
+                const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
                 const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;
-                const long row = first_m + warp_m + in_m
-                        + e / 2 % 2 * 8 + lane_r;
-                const long col = first_n + warp_n + in_n
-                        + lane_k * 2 + e % 2;
+                const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;
+                const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;
                 if (row < M)
                     put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col,
                             N, alpha, beta, is_aligned);
@@ -517,8 +503,8 @@ void kiln_hgemm_async_add(long M, long N, long K,
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is
-    // then added in their order.
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
     for (uint at = told[2]; at < 32; at += told[3]) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
@@ -548,13 +534,10 @@ void kiln_hgemm_async_add(long M, long N, long K,
             const uint warp = item / 32, lane = item % 32;
             const uint lane_m = lane / 4, lane_k = lane % 4;
             const uint lane_r = lane_m;
-            const uint warp_m = warp % 2 * 32,
-                    warp_n = warp / 2 * 32;
+            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
             const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;
-            const long row = first_m + warp_m + in_m
-                    + e / 2 % 2 * 8 + lane_r;
-            const long col = first_n + warp_n + in_n
-                    + lane_k * 2 + e % 2;
+            const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;
+            const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;
             if (row < M)
                 put_column(all, C + row * ldc, col, N, alpha, beta);
         }

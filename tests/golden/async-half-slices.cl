@@ -48,11 +48,9 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 64 lines of 64 elements, of which this work-item copies
-// 2 at a time in every 8th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_a(uint to, __global const half *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 64 lines of 64 elements, of which this work-item copies 2 at a time, in one line
+// of 8. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_a(uint to, __global const half *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32 * 2;
     from += first * ld + col;
@@ -61,8 +59,7 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8)
-                    + x % 8 * 2;
+            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
             copy_4(to + where, from + n * ld, 4);
         }
     } else {
@@ -70,19 +67,15 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8)
-                    + x % 8 * 2;
-            copy_4(to + where, from + n * ld, line < lines
-                    ? clamp(cols - (int) x, 0, 2) * 2 : 0);
+            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+            copy_4(to + where, from + n * ld, line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0);
         }
     }
 }
 
-// Begins to copy 64 lines of 64 elements, of which this work-item copies
-// 2 at a time in every 8th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_b(uint to, __global const half *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 64 lines of 64 elements, of which this work-item copies 2 at a time, in one line
+// of 8. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_b(uint to, __global const half *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32 * 2;
     from += first * ld + col;
@@ -91,8 +84,7 @@ static void copy_b(uint to, __global const half *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8)
-                    + x % 8 * 2;
+            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
             copy_4(to + where, from + n * ld, 4);
         }
     } else {
@@ -100,10 +92,8 @@ static void copy_b(uint to, __global const half *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8)
-                    + x % 8 * 2;
-            copy_4(to + where, from + n * ld, line < lines
-                    ? clamp(cols - (int) x, 0, 2) * 2 : 0);
+            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+            copy_4(to + where, from + n * ld, line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0);
         }
     }
 }
@@ -133,8 +123,7 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
 }
 
 // put for column `col` of the row `out`, if there is such a column and it is stored.
-static void put_column(float x, __global half *out, long col, long N,
-        float alpha, float beta)
+static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -168,12 +157,13 @@ static void put_pair(float x, float y, __global half *out, long col,
 // A is stored M x K.
 // B is stored K x N.
 // For NVIDIA's compute capability 8.0 and later.
-// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64
-// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.
+// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64 deep, are copied
+// into local memory asynchronously, 3 ahead of those that are multiplied.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_hgemm_async_multiply(long M, long N, long K,
         __global const half *restrict A, long a_offset, long lda,
-        __global const half *restrict B, long b_offset, long ldb, float alpha, float beta,
+        __global const half *restrict B, long b_offset, long ldb,
+        float alpha, float beta,
         __global half *restrict C, long c_offset, long ldc)
 {
     __local uchar both_tiles[65536] __attribute__((aligned(1024)));
@@ -198,8 +188,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
     {
         const uint lane_m = lane / 4, lane_k = lane % 4;
         const uint lane_r = lane_m;
-        const uint warp_m = warp % 2 * 32,
-                warp_n = warp / 2 % 2 * 32;
+        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 32;
         float c[2][4][4];
         #pragma unroll
         for (int i = 0; i < 2; i++)
@@ -223,10 +212,8 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             if (t < num) {
                 const int step = first + t;
                 const int k = step * 64;
-                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda,
-                        M - first_m, K - k, item);
-                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb,
-                        K - k, N - first_n, item);
+                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
+                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
             }
             commit_copies();
             if (++stage == 4)
@@ -296,8 +283,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                 for (int j = 0; j < 4; j++)
                     #pragma unroll
                     for (int e = 0; e < 4; e++)
-                        sums[((slice - 1) * 32 + (i * 4 + j) * 4 + e) * 128] =
-                                c[i][j][e];
+                        sums[((slice - 1) * 32 + (i * 4 + j) * 4 + e) * 128] = c[i][j][e];
         barrier(CLK_LOCAL_MEM_FENCE);
         if (slice > 0)
             return;
@@ -319,8 +305,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                 __global half *out = C + row * ldc;
                 #pragma unroll
                 for (int j = 0; j < 4; j++) {
-                    const long col = first_n + warp_n + j * 8
-                            + lane_k * 2;
+                    const long col = first_n + warp_n + j * 8 + lane_k * 2;
                     put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
                             is_aligned);
                 }

@@ -41,11 +41,9 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 }
-// Begins to copy 64 lines of 32 elements, of which this work-item copies
-// 4 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_a(uint to, __global const float *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 64 lines of 32 elements, of which this work-item copies 4 at a time, in one line
+// of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_a(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 4;
     from += first * ld + col;
@@ -60,8 +58,7 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines,
                 // Four lines of a value of k lie side by side: no two work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
-                copy_element(to + where, from + n * ld + i,
-                        true);
+                copy_element(to + where, from + n * ld + i, true);
             }
         }
     } else {
@@ -74,18 +71,15 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines,
                 // Four lines of a value of k lie side by side: no two work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
-                copy_element(to + where, from + n * ld + i,
-                        line < lines && (int) x < cols);
+                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
             }
         }
     }
 }
 
-// Begins to copy 64 lines of 32 elements, of which this work-item copies
-// 4 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_b(uint to, __global const float *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 64 lines of 32 elements, of which this work-item copies 4 at a time, in one line
+// of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 4;
     from += first * ld + col;
@@ -100,8 +94,7 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines,
                 // Four lines of a value of k lie side by side: no two work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
-                copy_element(to + where, from + n * ld + i,
-                        true);
+                copy_element(to + where, from + n * ld + i, true);
             }
         }
     } else {
@@ -114,16 +107,14 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines,
                 // Four lines of a value of k lie side by side: no two work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
-                copy_element(to + where, from + n * ld + i,
-                        line < lines && (int) x < cols);
+                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
             }
         }
     }
 }
 
 // put for column `col` of the row `out`, if there is such a column and it is stored.
-static void put_column(float x, __global float *out, long col, long N,
-        float alpha, float beta)
+static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -167,19 +158,19 @@ static void put_four(float4 x, __global float *out, float alpha, float beta)
 // order of its own, so that work-items side by side meet different banks.
 static uint c_place(uint row, uint col)
 {
-    return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4
-            + col % 4;
+    return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4 + col % 4;
 }
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
 // For NVIDIA's compute capability 8.0 and later.
-// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 32
-// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.
+// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 32 deep, are copied
+// into local memory asynchronously, 2 ahead of those that are multiplied.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_sgemm_async_multiply(long M, long N, long K,
         __global const float *restrict A, long a_offset, long lda,
-        __global const float *restrict B, long b_offset, long ldb, float alpha, float beta,
+        __global const float *restrict B, long b_offset, long ldb,
+        float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     __local uchar both_tiles[49152] __attribute__((aligned(1024)));
@@ -205,14 +196,11 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
         // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16
         // bytes takes two turns of local memory, not four.
         const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
-        const uint warp_m = warp % 2 * 32,
-                warp_n = warp / 2 * 32;
-        // Where a work-item's first rows (columns) are in the parts of a tile, of 64
-        // (64) by 32 values of k.
-        const uint a_chunk = warp_m / 64 * 8192
-                + (warp_m % 64 / 4 + lane_m) * 16;
-        const uint b_chunk = warp_n / 64 * 8192
-                + (warp_n % 64 / 4 + lane_n) * 16;
+        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32
+        // values of k.
+        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
+        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
         float c[4][8];
         #pragma unroll
         for (int m = 0; m < 4; m++)
@@ -231,10 +219,8 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
             if (t < num) {
                 const int step = first + t;
                 const int k = step * 32;
-                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda,
-                        M - first_m, K - k, item);
-                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb,
-                        N - first_n, K - k, item);
+                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
+                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
             }
             commit_copies();
             if (++stage == 3)

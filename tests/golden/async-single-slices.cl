@@ -47,11 +47,9 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 }
-// Begins to copy 32 lines of 32 elements, of which this work-item copies
-// 1 at a time in every 8th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_a(uint to, __global const float *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 32 lines of 32 elements, of which this work-item copies 1 at a time, in one line
+// of 8. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_a(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32;
     from += first * ld + col;
@@ -61,8 +59,7 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines,
         for (uint n = 0; n < 32; n += 8) {
             const uint line = first + n;
             const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;
-            copy_element(to + where, from + n * ld,
-                    true);
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
         const uint x = col;
@@ -70,17 +67,14 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines,
         for (uint n = 0; n < 32; n += 8) {
             const uint line = first + n;
             const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;
-            copy_element(to + where, from + n * ld,
-                    line < lines && (int) x < cols);
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }
 
-// Begins to copy 64 lines of 32 elements, of which this work-item copies
-// 4 at a time in every 32th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_b(uint to, __global const float *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 64 lines of 32 elements, of which this work-item copies 4 at a time, in one line
+// of 32. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 4;
     from += first * ld + col;
@@ -95,8 +89,7 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines,
                 // Four lines of a value of k lie side by side: no two work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
-                copy_element(to + where, from + n * ld + i,
-                        true);
+                copy_element(to + where, from + n * ld + i, true);
             }
         }
     } else {
@@ -109,16 +102,14 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines,
                 // Four lines of a value of k lie side by side: no two work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
-                copy_element(to + where, from + n * ld + i,
-                        line < lines && (int) x < cols);
+                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
             }
         }
     }
 }
 
 // put for column `col` of the row `out`, if there is such a column and it is stored.
-static void put_column(float x, __global float *out, long col, long N,
-        float alpha, float beta)
+static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -162,16 +153,17 @@ static void put_four(float4 x, __global float *out, float alpha, float beta)
 // A is stored K x M.
 // B is stored N x K.
 // For NVIDIA's compute capability 8.0 and later.
-// A work-group computes 32 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 32
-// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.
+// A work-group computes 32 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 32 deep, are copied
+// into local memory asynchronously, 2 ahead of those that are multiplied.
 // As many work-groups as run at once take tiles in turn.
-// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
-// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama et
+// al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_sgemm_async_stream(long M, long N, long K,
         __global const float *restrict A, long a_offset, long lda,
         __global const float *restrict B, long b_offset, long ldb,
-        __global float *work, long parts_at, float alpha, float beta,
+        __global float *work, long parts_at,
+        float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     __local uchar both_tiles[36864] __attribute__((aligned(1024)));
@@ -220,14 +212,11 @@ void kiln_sgemm_async_stream(long M, long N, long K,
             // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16
             // bytes takes two turns of local memory, not four.
             const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
-            const uint warp_m = 0,
-                    warp_n = warp % 2 * 32;
-            // Where a work-item's first rows (columns) are in the parts of a tile, of 32
-            // (64) by 32 values of k.
-            const uint a_chunk = warp_m / 32 * 4096
-                    + (warp_m % 32 / 4 + lane_m) * 16;
-            const uint b_chunk = warp_n / 64 * 8192
-                    + (warp_n % 64 / 4 + lane_n) * 16;
+            const uint warp_m = 0, warp_n = warp % 2 * 32;
+            // Where a work-item's first rows (columns) are in the parts of a tile, of 32 (64) by 32
+            // values of k.
+            const uint a_chunk = warp_m / 32 * 4096 + (warp_m % 32 / 4 + lane_m) * 16;
+            const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
             float c[4][8];
             #pragma unroll
             for (int m = 0; m < 4; m++)
@@ -396,7 +385,8 @@ void kiln_sgemm_async_stream(long M, long N, long K,
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_sgemm_async_add(long M, long N, long K,
-        __global const float *restrict work, long parts_at, float alpha, float beta,
+        __global const float *restrict work, long parts_at,
+        float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     typedef float sum_t;
@@ -458,8 +448,7 @@ void kiln_sgemm_async_add(long M, long N, long K,
                 float4 some[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0
-                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 512];
+                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 512];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
@@ -470,8 +459,7 @@ void kiln_sgemm_async_add(long M, long N, long K,
             // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16
             // bytes takes two turns of local memory, not four.
             const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
-            const uint warp_m = 0,
-                    warp_n = warp % 2 * 32;
+            const uint warp_m = 0, warp_n = warp % 2 * 32;
             const uint m = e / 8, n = e % 8;
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
             const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;
@@ -488,8 +476,8 @@ void kiln_sgemm_async_add(long M, long N, long K,
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is
-    // then added in their order.
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
     for (uint at = told[2]; at < 16; at += told[3]) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
@@ -520,8 +508,7 @@ void kiln_sgemm_async_add(long M, long N, long K,
             // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16
             // bytes takes two turns of local memory, not four.
             const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
-            const uint warp_m = 0,
-                    warp_n = warp % 2 * 32;
+            const uint warp_m = 0, warp_n = warp % 2 * 32;
             const uint m = e / 8, n = e % 8;
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
             const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;

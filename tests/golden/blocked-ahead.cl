@@ -13,13 +13,11 @@ static void store(float x, __global float *p)
 // C = alpha op(A) op(B) + beta C by blocks; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
-// A work-group of 1 x 16 work-items computes 4 x 16 of C, each work-item
-// 4 x 1 of it, side by side.
+// A work-group of 1 x 16 work-items computes 4 x 16 of C, each work-item 4 x 1 of it, side by side.
 // K advances by 8, and in it by 2.
 
 // Copies 4 lines of X, 8 elements of each, to a tile in local memory.
-static void stage_a(
-        __local float (*tile)[5], __global const float *X, int ld, int item)
+static void stage_a( __local float (*tile)[5], __global const float *X, int ld, int item)
 {
     for (int e = item; e < 32; e += 16) {
         const int k = e % 8, line = e / 8;
@@ -35,7 +33,8 @@ static void update(float x, float beta, __global float *C)
 }
 
 __kernel __attribute__((reqd_work_group_size(16, 1, 1)))
-void kiln_sgemm_blocked_multiply(int M, int N, int K, float alpha, float beta,
+void kiln_sgemm_blocked_multiply(int M, int N, int K,
+        float alpha, float beta,
         __global const float *restrict A, int a_offset, int lda,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)
@@ -63,10 +62,8 @@ void kiln_sgemm_blocked_multiply(int M, int N, int K, float alpha, float beta,
     float b0_0, b1_0;
     if (K > 0) {
         const int kk = 0;
-        b0_0 =
-                load(B + kk * ldb + s0);
-        b1_0 =
-                load(B + (kk + 1) * ldb + s0);
+        b0_0 = load(B + kk * ldb + s0);
+        b1_0 = load(B + (kk + 1) * ldb + s0);
     }
 
     for (int k0 = 0; k0 < K; k0 += 8) {
@@ -95,8 +92,7 @@ void kiln_sgemm_blocked_multiply(int M, int N, int K, float alpha, float beta,
             {
                 // The register's next value; in the last round a present one again.
                 const int kk = min(k0 + k + 2, K - 2);
-                b0_0 =
-                        load(B + kk * ldb + s0);
+                b0_0 = load(B + kk * ldb + s0);
             }
             {
                 const float a0_1 = a_tile[k + 1][tile_m];
@@ -117,8 +113,7 @@ void kiln_sgemm_blocked_multiply(int M, int N, int K, float alpha, float beta,
             {
                 // The register's next value; in the last round a present one again.
                 const int kk = min(k0 + k + 2, K - 2);
-                b1_0 =
-                        load(B + (kk + 1) * ldb + s0);
+                b1_0 = load(B + (kk + 1) * ldb + s0);
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);

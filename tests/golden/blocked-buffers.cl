@@ -14,8 +14,7 @@ static void store(double x, __global double *p)
 // C = alpha op(A) op(B) + beta C by blocks; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
-// A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
-// 2 x 2 of it, side by side.
+// A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item 2 x 2 of it, side by side.
 // K advances by 4, and in it by 1.
 
 // Copies 8 lines of X, 4 elements of each, to a tile in local memory.
@@ -51,7 +50,8 @@ static void update(double x, double beta, __global double *C, int left)
 }
 
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_dgemm_blocked_multiply(int M, int N, int K, double alpha, double beta,
+void kiln_dgemm_blocked_multiply(int M, int N, int K,
+        double alpha, double beta,
         __global const double *restrict A, int a_offset, int lda,
         __global const double *restrict B, int b_offset, int ldb,
         __global double *restrict C, int c_offset, int ldc)
@@ -101,10 +101,8 @@ void kiln_dgemm_blocked_multiply(int M, int N, int K, double alpha, double beta,
         for (; k + 1 <= depth; k += 1) {
             const double a0_0 = a_tile[tile_m][k];
             const double a1_0 = a_tile[tile_m + 1][k];
-            const double b0_0 =
-                    b_tile[k][tile_n];
-            const double b0_1 =
-                    b_tile[k][tile_n + 1];
+            const double b0_0 = b_tile[k][tile_n];
+            const double b0_1 = b_tile[k][tile_n + 1];
             c0_0 += a0_0 * b0_0;
             c1_0 += a1_0 * b0_0;
             c0_1 += a0_0 * b0_1;

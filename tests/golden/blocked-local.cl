@@ -13,8 +13,8 @@ static void store(float x, __global float *p)
 // C = alpha op(A) op(B) + beta C by blocks; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
-// A work-group of 4 x 4 work-items computes 8 x 4 of C, each work-item
-// 2 rows of it, 4 apart, by 1 vectors of 1, 4 vectors apart.
+// A work-group of 4 x 4 work-items computes 8 x 4 of C, each work-item 2 rows of it, 4 apart, by 1
+// vectors of 1, 4 vectors apart.
 // K advances by 4, and in it by 1.
 
 // Copies 8 lines of X, 4 elements of each, to a tile in local memory.
@@ -50,7 +50,8 @@ static void update(float x, float beta, __global float *C, int left)
 }
 
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_sgemm_blocked_multiply(int M, int N, int K, float alpha, float beta,
+void kiln_sgemm_blocked_multiply(int M, int N, int K,
+        float alpha, float beta,
         __global const float *restrict A, int a_offset, int lda,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)
@@ -84,14 +85,12 @@ void kiln_sgemm_blocked_multiply(int M, int N, int K, float alpha, float beta,
         for (; k + 1 <= depth; k += 1) {
             {
                 const float a0_0 = a_tile[k][tile_m];
-                const float b0_0 =
-                        b_tile[tile_n][k];
+                const float b0_0 = b_tile[tile_n][k];
                 c0_0 += a0_0 * b0_0;
             }
             {
                 const float a1_0 = a_tile[k][tile_m + 4];
-                const float b0_0 =
-                        b_tile[tile_n][k];
+                const float b0_0 = b_tile[tile_n][k];
                 c1_0 += a1_0 * b0_0;
             }
         }

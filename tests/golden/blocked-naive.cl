@@ -13,8 +13,7 @@ static void store(float x, __global float *p)
 // C = alpha op(A) op(B) + beta C by blocks; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
-// A work-group of 8 x 8 work-items computes 8 x 8 of C, each work-item
-// 1 x 1 of it, side by side.
+// A work-group of 8 x 8 work-items computes 8 x 8 of C, each work-item 1 x 1 of it, side by side.
 // K advances by 8, and in it by 1.
 
 // C = x + beta C for a vector of C, of which the first `left` elements are inside.
@@ -24,7 +23,8 @@ static void update(float x, float beta, __global float *C, int left)
 }
 
 __kernel __attribute__((reqd_work_group_size(8, 8, 1)))
-void kiln_sgemm_blocked_multiply(int M, int N, int K, float alpha, float beta,
+void kiln_sgemm_blocked_multiply(int M, int N, int K,
+        float alpha, float beta,
         __global const float *restrict A, int a_offset, int lda,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)
@@ -50,8 +50,7 @@ void kiln_sgemm_blocked_multiply(int M, int N, int K, float alpha, float beta,
             const int kk = k0 + k;
             {
                 const float a0_0 = load(A + r0 + kk);
-                const float b0_0 =
-                        load(B + kk * ldb + s0);
+                const float b0_0 = load(B + kk * ldb + s0);
                 c0_0 += a0_0 * b0_0;
             }
         }

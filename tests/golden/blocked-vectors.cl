@@ -13,8 +13,7 @@ static void store(float x, __global half *p)
 // C = alpha op(A) op(B) + beta C by blocks; C is M x N, row-major.
 // A is stored K x M.
 // B is stored K x N.
-// A work-group of 4 x 4 work-items computes 8 x 16 of C, each work-item
-// 2 x 4 of it, side by side.
+// A work-group of 4 x 4 work-items computes 8 x 16 of C, each work-item 2 x 4 of it, side by side.
 // K advances by 4, and in it by 2.
 
 // Copies 16 lines of X, 4 elements of each, to a tile in local memory.
@@ -49,7 +48,8 @@ static void update(float4 x, float beta, __global half *C, int left)
 }
 
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_hgemm_blocked_multiply(int M, int N, int K, float alpha, float beta,
+void kiln_hgemm_blocked_multiply(int M, int N, int K,
+        float alpha, float beta,
         __global const half *restrict A, int a_offset, int lda,
         __global const half *restrict B, int b_offset, int ldb,
         __global half *restrict C, int c_offset, int ldc)
@@ -85,10 +85,8 @@ void kiln_hgemm_blocked_multiply(int M, int N, int K, float alpha, float beta,
             const float a0_1 = load(A + (kk + 1) * lda + r0);
             const float a1_0 = load(A + kk * lda + r1);
             const float a1_1 = load(A + (kk + 1) * lda + r1);
-            const float4 b0_0 =
-                    vload4(0, &b_tile[k][tile_n]);
-            const float4 b1_0 =
-                    vload4(0, &b_tile[k + 1][tile_n]);
+            const float4 b0_0 = vload4(0, &b_tile[k][tile_n]);
+            const float4 b1_0 = vload4(0, &b_tile[k + 1][tile_n]);
             c0_0 += a0_0 * b0_0;
             c1_0 += a1_0 * b0_0;
             c0_0 += a0_1 * b1_0;
@@ -98,8 +96,7 @@ void kiln_hgemm_blocked_multiply(int M, int N, int K, float alpha, float beta,
             const int kk = k0 + k;
             const float a0_0 = load(A + kk * lda + r0);
             const float a1_0 = load(A + kk * lda + r1);
-            const float4 b0_0 =
-                    vload4(0, &b_tile[k][tile_n]);
+            const float4 b0_0 = vload4(0, &b_tile[k][tile_n]);
             c0_0 += a0_0 * b0_0;
             c1_0 += a1_0 * b0_0;
         }

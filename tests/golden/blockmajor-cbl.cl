@@ -10,10 +10,9 @@ static void store(float x, __global half *p)
     vstore_half(x, 0, p);
 }
 
-// Copies X, whose lines meet in the product, to the workspace in blocks of 4 x 8, one
-// for each work-group. What lies beyond `lines` and K becomes 0.
-// X is stored K x lines;
-// the copy is column block after column block, each K x 8.
+// Copies X, whose lines meet in the product, to the workspace in blocks of 4 x 8, one for each
+// work-group. What lies beyond `lines` and K becomes 0.
+// X is stored K x lines; the copy is column block after column block, each K x 8.
 __kernel __attribute__((reqd_work_group_size(16, 4, 1)))
 void kiln_hgemm_blockmajor_copya(int lines, int K,
         __global const half *restrict X, int x_offset, int ldx,
@@ -31,10 +30,9 @@ void kiln_hgemm_blockmajor_copya(int lines, int K,
         for (int col = x; col < 8; col += 16)
             out[row * ld + col] = row < rows && col < cols ? load(X + row * ldx + col) : 0;
 }
-// Copies X, whose lines meet in the product, to the workspace in blocks of 4 x 8, one
-// for each work-group. What lies beyond `lines` and K becomes 0.
-// X is stored K x lines;
-// the copy is column block after column block, each K x 8.
+// Copies X, whose lines meet in the product, to the workspace in blocks of 4 x 8, one for each
+// work-group. What lies beyond `lines` and K becomes 0.
+// X is stored K x lines; the copy is column block after column block, each K x 8.
 __kernel __attribute__((reqd_work_group_size(16, 4, 1)))
 void kiln_hgemm_blockmajor_copyb(int lines, int K,
         __global const half *restrict X, int x_offset, int ldx,
@@ -53,8 +51,7 @@ void kiln_hgemm_blockmajor_copyb(int lines, int K,
             out[row * ld + col] = row < rows && col < cols ? load(X + row * ldx + col) : 0;
 }
 // C = alpha op(A) op(B) + beta C by blocks of 8 x 8 x 4; C is M x N, row-major.
-// A lies in the workspace column block after column block, each K x 8, and B likewise, each
-// K x 8.
+// A lies in the workspace column block after column block, each K x 8, and B likewise, each K x 8.
 // What lies in the workspace is padded with zeros to whole blocks.
 // Each of 4 x 4 work-items computes 2 x 2 of the work-group's block.
 
@@ -87,7 +84,8 @@ static void update(float2 x, float beta, __global half *C, int left)
 }
 
 __kernel __attribute__((reqd_work_group_size(16, 1, 1)))
-void kiln_hgemm_blockmajor_multiply(int M, int N, int K, float alpha, float beta,
+void kiln_hgemm_blockmajor_multiply(int M, int N, int K,
+        float alpha, float beta,
         __global const float *restrict A, long a_at,
         __global const float *restrict B, long b_at,
         __global half *restrict C, int c_offset, int ldc)
@@ -137,12 +135,10 @@ void kiln_hgemm_blockmajor_multiply(int M, int N, int K, float alpha, float beta
     C += c_offset;
     if (row < M) {
         if (col < N)
-            update(alpha * c0_0, beta, C + row * ldc + col,
-                    N - col);
+            update(alpha * c0_0, beta, C + row * ldc + col, N - col);
     }
     if (row + 1 < M) {
         if (col < N)
-            update(alpha * c1_0, beta, C + (row + 1) * ldc + col,
-                    N - col);
+            update(alpha * c1_0, beta, C + (row + 1) * ldc + col, N - col);
     }
 }

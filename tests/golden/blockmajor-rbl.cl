@@ -21,10 +21,9 @@ static void store_vector(double2 x, __global double *p)
     vstore2(x, 0, p);
 }
 
-// Copies X, whose lines meet in the product, to the workspace in blocks of 4 x 8, one
-// for each work-group. What lies beyond `lines` and K becomes 0.
-// X is stored K x lines;
-// the copy is, for every 4 of K, block after block, each 4 x 8.
+// Copies X, whose lines meet in the product, to the workspace in blocks of 4 x 8, one for each
+// work-group. What lies beyond `lines` and K becomes 0.
+// X is stored K x lines; the copy is, for every 4 of K, block after block, each 4 x 8.
 __kernel __attribute__((reqd_work_group_size(16, 4, 1)))
 void kiln_dgemm_blockmajor_copya(long lines, long K,
         __global const double *restrict X, long x_offset, long ldx,
@@ -42,10 +41,9 @@ void kiln_dgemm_blockmajor_copya(long lines, long K,
         for (int col = x; col < 8; col += 16)
             out[row * ld + col] = row < rows && col < cols ? load(X + row * ldx + col) : 0;
 }
-// Copies X, whose lines meet in the product, to the workspace in blocks of 4 x 8, one
-// for each work-group. What lies beyond `lines` and K becomes 0.
-// X is stored lines x K;
-// the copy is, for every 4 of K, block after block, each 4 x 8.
+// Copies X, whose lines meet in the product, to the workspace in blocks of 4 x 8, one for each
+// work-group. What lies beyond `lines` and K becomes 0.
+// X is stored lines x K; the copy is, for every 4 of K, block after block, each 4 x 8.
 __kernel __attribute__((reqd_work_group_size(16, 4, 1)))
 void kiln_dgemm_blockmajor_copyb(long lines, long K,
         __global const double *restrict X, long x_offset, long ldx,
@@ -62,8 +60,7 @@ void kiln_dgemm_blockmajor_copyb(long lines, long K,
     // Turned by tiles in local memory, so that both sides are read and written along lines.
     __local double tile[16][17];
     for (int i = y; i < 8; i += 4)
-        tile[i][x] = x < rows && i < cols
-                ? load(X + i * ldx + x) : 0;
+        tile[i][x] = x < rows && i < cols ? load(X + i * ldx + x) : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int i = y; i < 4; i += 4)
         if (x < 8)
@@ -71,8 +68,7 @@ void kiln_dgemm_blockmajor_copyb(long lines, long K,
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 // C = alpha op(A) op(B) + beta C by blocks of 8 x 8 x 4; C is M x N, row-major.
-// A lies in the workspace as blocks of 4 x 8, and B of 4 x 8: for every 4
-// of K, block after block.
+// A lies in the workspace as blocks of 4 x 8, and B of 4 x 8: for every 4 of K, block after block.
 // What lies in the workspace is padded with zeros to whole blocks.
 // Each of 4 x 4 work-items computes 2 x 2 of the work-group's block.
 
@@ -105,7 +101,8 @@ static void update(double2 x, double beta, __global double *C, long left)
 }
 
 __kernel __attribute__((reqd_work_group_size(16, 1, 1)))
-void kiln_dgemm_blockmajor_multiply(long M, long N, long K, double alpha, double beta,
+void kiln_dgemm_blockmajor_multiply(long M, long N, long K,
+        double alpha, double beta,
         __global const double *restrict A, long a_at,
         __global const double *restrict B, long b_at,
         __global double *restrict C, long c_offset, long ldc)
@@ -146,12 +143,10 @@ void kiln_dgemm_blockmajor_multiply(long M, long N, long K, double alpha, double
     C += c_offset;
     if (row < M) {
         if (col < N)
-            update(alpha * c0_0, beta, C + row * ldc + col,
-                    N - col);
+            update(alpha * c0_0, beta, C + row * ldc + col, N - col);
     }
     if (row + 1 < M) {
         if (col < N)
-            update(alpha * c1_0, beta, C + (row + 1) * ldc + col,
-                    N - col);
+            update(alpha * c1_0, beta, C + (row + 1) * ldc + col, N - col);
     }
 }

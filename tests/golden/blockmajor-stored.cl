@@ -9,8 +9,7 @@ static void store_vector(float2 x, __global float *p)
 }
 
 // C = alpha op(A) op(B) + beta C by blocks of 8 x 8 x 4; C is M x N, row-major.
-// A is stored M x K;
-// B is stored N x K.
+// A is stored M x K; B is stored N x K.
 // Each of 4 x 4 work-items computes 2 x 2 of the work-group's block.
 
 // A vector of A.
@@ -41,7 +40,8 @@ static void update(float2 x, float beta, __global float *C)
 }
 
 __kernel __attribute__((reqd_work_group_size(16, 1, 1)))
-void kiln_sgemm_blockmajor_multiply(int M, int N, int K, float alpha, float beta,
+void kiln_sgemm_blockmajor_multiply(int M, int N, int K,
+        float alpha, float beta,
         __global const float *restrict A, int a_offset, int lda,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)

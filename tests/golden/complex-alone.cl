@@ -38,8 +38,7 @@ void kiln_cgemm_complex_expand(long N, long K,
     for (long k = first_k; k < end_k; k++) {
         long n = first_n;
         for (; n + 8 <= end_n; n += 8) {
-            const long from = 2 * (b_offset + k * ldb + n),
-                    at = 2 * (2 * b_at + 2 * k * ld + n);
+            const long from = 2 * (b_offset + k * ldb + n), at = 2 * (2 * b_at + 2 * k * ld + n);
             const float16 b = vload16(0, B + from) * signs;
             float16 by_i;
             by_i.even = -b.odd;
@@ -60,7 +59,8 @@ void kiln_cgemm_complex_expand(long N, long K,
 // B is stored K x N.
 // What expand wrote, times alpha.
 __kernel __attribute__((reqd_work_group_size(32, 4, 1)))
-void kiln_cgemm_complex_rotate(long N, long K, float alpha, float alpha_imag,
+void kiln_cgemm_complex_rotate(long N, long K,
+        float alpha, float alpha_imag,
         __global const float *restrict packed_b, long b_at,
         __global float *restrict work, long work_at)
 {
@@ -89,8 +89,7 @@ void kiln_cgemm_complex_scale(long M, long N, float beta, float beta_imag,
 }
 // The diagonal of C, which is Hermitian: its imaginary parts become 0.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
-void kiln_cgemm_complex_diagonal(long M,
-        __global float *restrict C, long c_offset, long ldc)
+void kiln_cgemm_complex_diagonal(long M, __global float *restrict C, long c_offset, long ldc)
 {
     const long m = get_global_id(0);
     if (m < M)

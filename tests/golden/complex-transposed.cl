@@ -74,7 +74,8 @@ void kiln_zgemm_complex_expand(long N, long K,
 // B is stored N x K.
 // What expand wrote, times alpha.
 __kernel __attribute__((reqd_work_group_size(32, 4, 1)))
-void kiln_zgemm_complex_rotate(long N, long K, double alpha, double alpha_imag,
+void kiln_zgemm_complex_rotate(long N, long K,
+        double alpha, double alpha_imag,
         __global const double *restrict packed_b, long b_at,
         __global double *restrict work, long work_at)
 {
@@ -103,8 +104,7 @@ void kiln_zgemm_complex_scale(long M, long N, double beta, double beta_imag,
 }
 // The diagonal of C, which is Hermitian: its imaginary parts become 0.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
-void kiln_zgemm_complex_diagonal(long M,
-        __global double *restrict C, long c_offset, long ldc)
+void kiln_zgemm_complex_diagonal(long M, __global double *restrict C, long c_offset, long ldc)
 {
     const long m = get_global_id(0);
     if (m < M)

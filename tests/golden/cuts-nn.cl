@@ -158,8 +158,7 @@ static void add(float c[2][4][4], float x[2][4][4], float factor)
 }
 
 // put for column `col` of the row `out`, if there is such a column and it is stored.
-static void put_column(float x, __global float *out, long col, long N,
-        float alpha, float beta)
+static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -199,8 +198,7 @@ static void put_pair(float x, float y, __global float *out, long col,
 // order of its own, so that work-items side by side meet different banks.
 static uint c_place(uint row, uint col)
 {
-    return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4
-            + col % 4;
+    return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4 + col % 4;
 }
 
 // How a line is cut: the exponent of the power of two that brings its largest element to 2^14 or
@@ -222,8 +220,8 @@ static uint not_0(float x, float y, uint low)
     return x != 0 && fabs(y) < 0x1p-35f ? (x < 0 ? 0x8001 : 1) : low;
 }
 
-// Eight elements of a line along k: the high pieces, and the low ones times 2^11 512 bytes
-// further on. Of a line that is not cut, four elements each.
+// Eight elements of a line along k: the high pieces, and the low ones times 2^11 512 bytes further
+// on. Of a line that is not cut, four elements each.
 static void put_pieces(const float x[8], int e, __global uchar *to)
 {
     uint high[4], low[4];
@@ -326,8 +324,8 @@ static struct look look_of_all(struct look look, __local uint *scratch)
     return all;
 }
 
-// A work-item looks at every 64th eight elements of one of eight lines, from
-// `first` on, for k from `begin` to `end`.
+// A work-item looks at eight of each 512 elements of one of eight lines, from `first` on, for k
+// from `begin` to `end`.
 static struct look look_along(long first,
         __global const float *X, long ldx, long lines, long begin, long end)
 {
@@ -367,14 +365,13 @@ static void cut_along(long first, int e,
     }
     for (; k < padded_end; k += 512) {
         float x[8];
-        load_some(x, X + line * ldx + k, 1,
-                line < lines ? end - k : 0);
+        load_some(x, X + line * ldx + k, 1, line < lines ? end - k : 0);
         put_pieces(x, e, pieces_at(work, padded, line, k));
     }
 }
 
-// A work-item looks at every 64th eight elements of one of eight lines, from
-// `first` on, for k from `begin` to `end`.
+// A work-item looks at eight of each 512 elements of one of eight lines, from `first` on, for k
+// from `begin` to `end`.
 static struct look look_across(long first,
         __global const float *X, long ldx, long lines, long begin, long end)
 {
@@ -414,8 +411,7 @@ static void cut_across(long first, int e,
     }
     for (; k < padded_end; k += 512) {
         float x[8];
-        load_some(x, X + k * ldx + line, ldx,
-                line < lines ? end - k : 0);
+        load_some(x, X + k * ldx + line, ldx, line < lines ? end - k : 0);
         put_pieces(x, e, pieces_at(work, padded, line, k));
     }
 }
@@ -433,8 +429,7 @@ void kiln_xgemm_cuts_cut(long a_lines, long a_depth,
     const long b_padded = (b_lines + 63) / 64 * 64;
     for (long task = get_group_id(0); task < (a_padded + b_padded) / 8;
          task += get_num_groups(0)) {
-        const long of_both = task * 8,
-                depth = a_depth;
+        const long of_both = task * 8, depth = a_depth;
         if (of_both < a_padded) {
             const long first = of_both, lines = a_lines, ldx = lda, padded = a_padded;
             __global const float *X = A + a_offset;
@@ -505,13 +500,13 @@ void kiln_xgemm_cuts_cutb(long lines, long depth,
 // B is stored K x N.
 // For NVIDIA's compute capability 8.0 and later.
 // op(A) and op(B) have been cut into halves, an element x of a row (column) into x = 2^-e (high +
-// 2^-11 low). A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of both
-// pieces, 32 deep, are copied into local memory asynchronously, 2 ahead of those that
-// are multiplied.
+// 2^-11 low). A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of both pieces, 32
+// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_xgemm_cuts_multiply(long M, long N, long K,
         __global const uchar *restrict packed_a, long packed_a_at,
-        __global const uchar *restrict packed_b, long packed_b_at, float alpha, float beta,
+        __global const uchar *restrict packed_b, long packed_b_at,
+        float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     __local uchar both_tiles[49152] __attribute__((aligned(128)));
@@ -541,8 +536,7 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
     {
         const uint lane_m = lane / 4, lane_k = lane % 4;
         const uint lane_r = lane_m;
-        const uint warp_m = warp % 2 * 32,
-                warp_n = warp / 2 * 32;
+        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
         // Where a line of the tile is not cut, the tile is multiplied as it is.
         uint is_plain = 0;
         for (int i = item; i < 64; i += 128) {
@@ -553,8 +547,7 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
         clear(c);
         int stage = 0;
         if (is_plain) {
-            // 128 of k have sums of their own, so that fewer are added one after the
-            // other.
+            // 128 of k have sums of their own, so that fewer are added one after the other.
             float sums[2][4][4];
             clear(sums);
             for (int t = 0; t < num + 2; t++) {
@@ -624,14 +617,14 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
             }
             add(c, sums, 1);
         } else {
-            // Blocks of 8 x 8 are read four at once: work-item l says where line l % 8 of block
-            // l / 8 is.
+            // Blocks of 8 x 8 are read four at once: work-item l says where line l % 8 of block l /
+            // 8 is.
             const uint a_line = a_at + (warp_m / 8 + lane / 8 % 2) * 1024
                     + lane / 16 * 128 + lane % 8 * 16;
             const uint b_line = b_at + (warp_n / 8 + lane / 16) * 1024
                     + lane / 8 % 2 * 128 + lane % 8 * 16;
-            // Products with a low piece are small, so that little is lost when the tensor
-            // units add up many.
+            // Products with a low piece are small, so that little is lost when the tensor units add
+            // up many.
             float l[2][4][4];
             clear(l);
             for (int t = 0; t < num + 2; t++) {
@@ -662,8 +655,7 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                 if (t < 2)
                     continue;
                 // The low pieces lie 512 bytes behind the high ones.
-                const uint a_tile = a_line + stage * 8192,
-                        b_tile = b_line + stage * 8192;
+                const uint a_tile = a_line + stage * 8192, b_tile = b_line + stage * 8192;
                 float h[2][4][4];
                 uint a[2][4], b[2][4], b_low[2][4];
                 clear(h);
@@ -693,8 +685,7 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                     for (int e = 0; e < 4; e++) {
                         const uint row = warp_m + i * 16 + e / 2 * 8 + lane_r;
                         const uint col = warp_n + j * 8 + lane_k * 2 + e % 2;
-                        const int both = a_exponents[first_m + row]
-                                + b_exponents[first_n + col];
+                        const int both = a_exponents[first_m + row] + b_exponents[first_n + col];
                         c[i][j][e] = scaled(c[i][j][e], clamp(-both, -252, 252));
                     }
         }
@@ -711,8 +702,7 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                     const uint row = warp_m + i * 16 + h * 8 + lane_r;
                     #pragma unroll
                     for (int j = 0; j < 4; j++) {
-                        const uint col = warp_n + j * 8
-                                + lane_k * 2;
+                        const uint col = warp_n + j * 8 + lane_k * 2;
                         *(__local float2 *) (c_tile + c_place(row, col)) =
                                 (float2) (c[i][j][2 * h], c[i][j][2 * h + 1]);
                     }
@@ -744,8 +734,7 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                 __global float *out = C + row * ldc;
                 #pragma unroll
                 for (int j = 0; j < 4; j++) {
-                    const long col = first_n + warp_n + j * 8
-                            + lane_k * 2;
+                    const long col = first_n + warp_n + j * 8 + lane_k * 2;
                     put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
                             is_aligned);
                 }

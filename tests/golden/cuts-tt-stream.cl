@@ -168,8 +168,7 @@ static void add(float c[2][2][4], float x[2][2][4], float factor)
 }
 
 // put for column `col` of the row `out`, if there is such a column and it is stored.
-static void put_column(float x, __global float *out, long col, long N,
-        float alpha, float beta)
+static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -209,8 +208,7 @@ static void put_pair(float x, float y, __global float *out, long col,
 // order of its own, so that work-items side by side meet different banks.
 static uint c_place(uint row, uint col)
 {
-    return row * 32 + (col / 4 ^ (row + row / 4) % 8) * 4
-            + col % 4;
+    return row * 32 + (col / 4 ^ (row + row / 4) % 8) * 4 + col % 4;
 }
 
 // How a line is cut: the exponent of the power of two that brings its largest element to 2^14 or
@@ -232,8 +230,8 @@ static uint not_0(float x, float y, uint low)
     return x != 0 && fabs(y) < 0x1p-35f ? (x < 0 ? 0x8001 : 1) : low;
 }
 
-// Eight elements of a line along k: the high pieces, and the low ones times 2^11 1024 bytes
-// further on. Of a line that is not cut, four elements each.
+// Eight elements of a line along k: the high pieces, and the low ones times 2^11 1024 bytes further
+// on. Of a line that is not cut, four elements each.
 static void put_pieces(const float x[8], int e, __global uchar *to)
 {
     uint high[4], low[4];
@@ -336,8 +334,8 @@ static struct look look_of_all(struct look look, __local uint *scratch)
     return all;
 }
 
-// A work-item looks at every 64th eight elements of one of eight lines, from
-// `first` on, for k from `begin` to `end`.
+// A work-item looks at eight of each 512 elements of one of eight lines, from `first` on, for k
+// from `begin` to `end`.
 static struct look look_along(long first,
         __global const float *X, long ldx, long lines, long begin, long end)
 {
@@ -377,14 +375,13 @@ static void cut_along(long first, int e,
     }
     for (; k < padded_end; k += 512) {
         float x[8];
-        load_some(x, X + line * ldx + k, 1,
-                line < lines ? end - k : 0);
+        load_some(x, X + line * ldx + k, 1, line < lines ? end - k : 0);
         put_pieces(x, e, pieces_at(work, padded, line, k));
     }
 }
 
-// A work-item looks at every 64th eight elements of one of eight lines, from
-// `first` on, for k from `begin` to `end`.
+// A work-item looks at eight of each 512 elements of one of eight lines, from `first` on, for k
+// from `begin` to `end`.
 static struct look look_across(long first,
         __global const float *X, long ldx, long lines, long begin, long end)
 {
@@ -424,8 +421,7 @@ static void cut_across(long first, int e,
     }
     for (; k < padded_end; k += 512) {
         float x[8];
-        load_some(x, X + k * ldx + line, ldx,
-                line < lines ? end - k : 0);
+        load_some(x, X + k * ldx + line, ldx, line < lines ? end - k : 0);
         put_pieces(x, e, pieces_at(work, padded, line, k));
     }
 }
@@ -443,8 +439,7 @@ void kiln_xgemm_cuts_look(long a_lines, long a_depth,
     const long b_padded = (b_lines + 31) / 32 * 32;
     for (long task = get_group_id(0); task < (a_padded + b_padded) / 8 * 16;
          task += get_num_groups(0)) {
-        const long of_both = task / 16 * 8, part = task % 16,
-                depth = a_depth;
+        const long of_both = task / 16 * 8, part = task % 16, depth = a_depth;
         if (of_both < a_padded) {
             const long first = of_both, lines = a_lines, ldx = lda, padded = a_padded;
             __global const float *X = A + a_offset;
@@ -542,8 +537,7 @@ void kiln_xgemm_cuts_cut(long a_lines, long a_depth,
     const long b_padded = (b_lines + 31) / 32 * 32;
     for (long task = get_group_id(0); task < (a_padded + b_padded) / 8 * 16;
          task += get_num_groups(0)) {
-        const long of_both = task / 16 * 8, part = task % 16,
-                depth = a_depth;
+        const long of_both = task / 16 * 8, part = task % 16, depth = a_depth;
         if (of_both < a_padded) {
             const long first = of_both, lines = a_lines, ldx = lda, padded = a_padded;
             __global const float *X = A + a_offset;
@@ -652,17 +646,17 @@ void kiln_xgemm_cuts_cutb(long lines, long depth,
 // B is stored N x K.
 // For NVIDIA's compute capability 8.0 and later.
 // op(A) and op(B) have been cut into halves, an element x of a row (column) into x = 2^-e (high +
-// 2^-11 low). A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of both
-// pieces, 64 deep, are copied into local memory asynchronously, 1 ahead of those that
-// are multiplied.
+// 2^-11 low). A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of both pieces, 64
+// deep, are copied into local memory asynchronously, 1 ahead of those that are multiplied.
 // As many work-groups as run at once take tiles in turn.
-// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
-// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama et
+// al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_xgemm_cuts_stream(long M, long N, long K,
         __global const uchar *restrict packed_a, long packed_a_at,
         __global const uchar *restrict packed_b, long packed_b_at,
-        __global float *work, long parts_at, float alpha, float beta,
+        __global float *work, long parts_at,
+        float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     __local uchar both_tiles[49152] __attribute__((aligned(128)));
@@ -715,8 +709,7 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
         {
             const uint lane_m = lane / 4, lane_k = lane % 4;
             const uint lane_r = lane_m;
-            const uint warp_m = warp % 2 * 32,
-                    warp_n = warp / 2 * 16;
+            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
             // Where a line of the tile is not cut, the tile is multiplied as it is.
             uint is_plain = 0;
             for (int i = item; i < 64; i += 128) {
@@ -730,8 +723,7 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
             clear(c);
             int stage = 0;
             if (is_plain) {
-                // 128 of k have sums of their own, so that fewer are added one after the
-                // other.
+                // 128 of k have sums of their own, so that fewer are added one after the other.
                 float sums[2][2][4];
                 clear(sums);
                 for (int t = 0; t < num + 1; t++) {
@@ -837,8 +829,7 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                     if (t < 1)
                         continue;
                     // The low pieces lie 1024 bytes behind the high ones.
-                    const uint a_tile = a_line + stage * 16384,
-                            b_tile = b_line + stage * 8192;
+                    const uint a_tile = a_line + stage * 16384, b_tile = b_line + stage * 8192;
                     float h[2][2][4];
                     uint a[2][4], b[1][4], b_low[1][4];
                     clear(h);
@@ -900,8 +891,7 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                         const uint row = warp_m + i * 16 + h * 8 + lane_r;
                         #pragma unroll
                         for (int j = 0; j < 2; j++) {
-                            const uint col = warp_n + j * 8
-                                    + lane_k * 2;
+                            const uint col = warp_n + j * 8 + lane_k * 2;
                             *(__local float2 *) (c_tile + c_place(row, col)) =
                                     (float2) (c[i][j][2 * h], c[i][j][2 * h + 1]);
                         }
@@ -930,8 +920,7 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                     __global float *out = C + row * ldc;
                     #pragma unroll
                     for (int j = 0; j < 2; j++) {
-                        const long col = first_n + warp_n + j * 8
-                                + lane_k * 2;
+                        const long col = first_n + warp_n + j * 8 + lane_k * 2;
                         put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
                                 is_aligned);
                     }
@@ -943,7 +932,8 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_xgemm_cuts_add(long M, long N, long K,
-        __global const float *restrict work, long parts_at, float alpha, float beta,
+        __global const float *restrict work, long parts_at,
+        float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     typedef float sum_t;
@@ -1005,8 +995,7 @@ void kiln_xgemm_cuts_add(long M, long N, long K,
                 float4 some[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0
-                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 512];
+                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 512];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
@@ -1022,13 +1011,10 @@ void kiln_xgemm_cuts_add(long M, long N, long K,
                 const uint warp = item / 32, lane = item % 32;
                 const uint lane_m = lane / 4, lane_k = lane % 4;
                 const uint lane_r = lane_m;
-                const uint warp_m = warp % 2 * 32,
-                        warp_n = warp / 2 * 16;
+                const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
                 const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;
-                const long row = first_m + warp_m + in_m
-                        + e / 2 % 2 * 8 + lane_r;
-                const long col = first_n + warp_n + in_n
-                        + lane_k * 2 + e % 2;
+                const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;
+                const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;
                 if (row < M)
                     put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col,
                             N, alpha, beta, is_aligned);
@@ -1036,8 +1022,8 @@ void kiln_xgemm_cuts_add(long M, long N, long K,
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is
-    // then added in their order.
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
     for (uint at = told[2]; at < 16; at += told[3]) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
@@ -1067,13 +1053,10 @@ void kiln_xgemm_cuts_add(long M, long N, long K,
             const uint warp = item / 32, lane = item % 32;
             const uint lane_m = lane / 4, lane_k = lane % 4;
             const uint lane_r = lane_m;
-            const uint warp_m = warp % 2 * 32,
-                    warp_n = warp / 2 * 16;
+            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
             const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;
-            const long row = first_m + warp_m + in_m
-                    + e / 2 % 2 * 8 + lane_r;
-            const long col = first_n + warp_n + in_n
-                    + lane_k * 2 + e % 2;
+            const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;
+            const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;
             if (row < M)
                 put_column(all, C + row * ldc, col, N, alpha, beta);
         }

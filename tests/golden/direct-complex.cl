@@ -63,8 +63,8 @@ static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_ima
 // A work-group of 8 x 8 work-items; each computes 2 x 2 of C in registers.
 // Rows and columns past the end repeat the last one; what is computed from them is not stored.
 __kernel __attribute__((reqd_work_group_size(8, 8, 1)))
-void kiln_cgemm_direct_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,
-        float beta_imag, int conj_a, int conj_b,
+void kiln_cgemm_direct_multiply(long M, long N, long K,
+        float alpha, float alpha_imag, float beta, float beta_imag, int conj_a, int conj_b,
         __global const float2 *restrict A, long a_offset, long lda,
         __global const float2 *restrict B, long b_offset, long ldb,
         __global float2 *restrict C, long c_offset, long ldc)

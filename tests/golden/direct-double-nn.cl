@@ -42,7 +42,8 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
 // A work-group of 8 x 8 work-items; each computes 2 x 2 of C in registers.
 // Rows and columns past the end repeat the last one; what is computed from them is not stored.
 __kernel __attribute__((reqd_work_group_size(8, 8, 1)))
-void kiln_dgemm_direct_multiply(long M, long N, long K, double alpha, double beta,
+void kiln_dgemm_direct_multiply(long M, long N, long K,
+        double alpha, double beta,
         __global const double *restrict A, long a_offset, long lda,
         __global const double *restrict B, long b_offset, long ldb,
         __global double *restrict C, long c_offset, long ldc)

@@ -23,7 +23,8 @@ static void put(float x, float alpha, float beta, __global float *p)
 // A work-group of 8 x 8 work-items; each computes 1 x 1 of C in registers.
 // Rows and columns past the end repeat the last one; what is computed from them is not stored.
 __kernel __attribute__((reqd_work_group_size(8, 8, 1)))
-void kiln_sgemm_direct_multiply(int M, int N, int K, float alpha, float beta,
+void kiln_sgemm_direct_multiply(int M, int N, int K,
+        float alpha, float beta,
         __global const float *restrict A, int a_offset, int lda,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)

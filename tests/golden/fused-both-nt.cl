@@ -50,17 +50,17 @@ static float4 load_side(__global const float *p)
 // A is stored M x K.
 // B is stored N x K.
 // A work-group is one work-item. It packs slices of panels of B into local memory, and multiplies
-// them with blocks of 4 rows of A, which it packs too. A block of C is
-// held in registers.
+// them with blocks of 4 rows of A, which it packs too. A block of C is held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
+void kiln_sgemm_fused_multiply(long M, long N, long K,
+        float alpha, float beta,
         __global const float *restrict A, long a_offset, long lda,
         __global const float *restrict B, long b_offset, long ldb,
         __global float *restrict C, long c_offset, long ldc)
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 4 apart.
-    // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of
-    // equal size, but for 4 columns or the last slice.
+    // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of equal size, but for 4
+    // columns or the last slice.
     // Panels that are packed together lie one after the other, and so do their sums.
     __local float packed[512] __attribute__((aligned(16)));
     // A slice of a chunk of A: block after block, for every k the block's rows side by side.
@@ -70,11 +70,10 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
 
     const long blocks = (M + 3) / 4;
     const long vectors = (N + 3) / 4, panels = vectors;
-    const long slices = max((K + 63) / 64, (long) 1),
-            slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
 
-    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
-    // takes as many blocks, to one, of this order.
+    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group takes
+    // as many blocks, to one, of this order.
     const long group = get_group_id(0), groups = get_num_groups(0);
     A += a_offset;
     B += b_offset;
@@ -89,8 +88,7 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
         const long first = in_chunk % height, last = min(height, first + end - at);
         // Panels of which the work-group has all blocks are packed together.
         const long some = max((end - at) / height, (long) 1);
-        const long together =
-                first > 0 ? 1 : min(min(some, (long) 2), panels - this_panel);
+        const long together = first > 0 ? 1 : min(min(some, (long) 2), panels - this_panel);
         long vector[3];
         for (long p = 0; p <= together; p++)
             vector[p] = vectors * (this_panel + p) / panels;
@@ -185,13 +183,12 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                 __local const float *panel = packed + p * 256;
                 for (long block = first; block < last; block++) {
                     const long row = (chunk + block) * 4;
-                    __local float *sum = sums + p * 64
-                            + (slices > 1 ? block * 16 : 0);
+                    __local float *sum = sums + p * 64 + (slices > 1 ? block * 16 : 0);
                     __local const float *b = panel;
                     __local const float *a = packed_a + block * 256;
                     if (width == 1) {
-                        // Adds the slice's share of a block of 4 rows and 1 vectors to `sum`,
-                        // where vectors lie as in a block of 1.
+                        // Adds the slice's share of a block of 4 rows and 1 vectors to `sum`, where
+                        // vectors lie as in a block of 1.
                         float4 c0_0 = 0;
                         float4 c1_0 = 0;
                         float4 c2_0 = 0;

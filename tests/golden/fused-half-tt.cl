@@ -45,28 +45,27 @@ static void keep(float4 x, long i, __local float *p)
 // A is stored K x M.
 // B is stored N x K.
 // A work-group is one work-item. It packs slices of panels of B into local memory, and multiplies
-// them with blocks of 2 rows of A, as they lie. A block of C is
-// held in registers.
+// them with blocks of 2 rows of A, as they lie. A block of C is held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_hgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
+void kiln_hgemm_fused_multiply(long M, long N, long K,
+        float alpha, float beta,
         __global const half *restrict A, long a_offset, long lda,
         __global const half *restrict B, long b_offset, long ldb,
         __global half *restrict C, long c_offset, long ldc)
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 4 apart.
-    // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of
-    // equal size, but for 4 columns or the last slice.
+    // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of equal size, but for 4
+    // columns or the last slice.
     __local float panel[256] __attribute__((aligned(16)));
     // What the slices of K add up to so far, block after block.
     __local float sums[32] __attribute__((aligned(16)));
 
     const long blocks = (M + 1) / 2;
     const long vectors = (N + 3) / 4, panels = vectors;
-    const long slices = max((K + 63) / 64, (long) 1),
-            slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
 
-    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
-    // takes as many blocks, to one, of this order.
+    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group takes
+    // as many blocks, to one, of this order.
     const long group = get_group_id(0), groups = get_num_groups(0);
     A += a_offset;
     B += b_offset;
@@ -124,15 +123,14 @@ void kiln_hgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
             }
             for (long block = first; block < last; block++) {
                 const long row = (chunk + block) * 2;
-                __local float *sum = sums
-                        + (slices > 1 ? block * 8 : 0);
+                __local float *sum = sums + (slices > 1 ? block * 8 : 0);
                 __local const float *b = panel;
                 __global const half *restrict a = A + k0 * lda;
                 const long r0 = min(row, M - 1);
                 const long r1 = min(row + 1, M - 1);
                 if (width == 1) {
-                    // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`,
-                    // where vectors lie as in a block of 1.
+                    // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
+                    // vectors lie as in a block of 1.
                     float4 c0_0 = 0;
                     float4 c1_0 = 0;
                     if (k0 > 0) {

@@ -170,8 +170,7 @@ static void multiply_first(float c[48], uint a, uint b)
 }
 
 // put for column `col` of the row `out`, if there is such a column and it is stored.
-static void put_column(float x, __global float *out, long col, long N,
-        float alpha, float beta)
+static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -226,8 +225,8 @@ static uint not_0(float x, float y, uint low)
     return x != 0 && fabs(y) < 0x1p-35f ? (x < 0 ? 0x8001 : 1) : low;
 }
 
-// Eight elements of a line along k: the high pieces, and the low ones times 2^11 512 bytes
-// further on. Of a line that is not cut, four elements each.
+// Eight elements of a line along k: the high pieces, and the low ones times 2^11 512 bytes further
+// on. Of a line that is not cut, four elements each.
 static void put_pieces(const float x[8], int e, __global uchar *to)
 {
     uint high[4], low[4];
@@ -330,8 +329,8 @@ static struct look look_of_all(struct look look, __local uint *scratch)
     return all;
 }
 
-// A work-item looks at every 64th eight elements of one of eight lines, from
-// `first` on, for k from `begin` to `end`.
+// A work-item looks at eight of each 512 elements of one of eight lines, from `first` on, for k
+// from `begin` to `end`.
 static struct look look_along(long first,
         __global const float *X, long ldx, long lines, long begin, long end)
 {
@@ -371,14 +370,13 @@ static void cut_along(long first, int e,
     }
     for (; k < padded_end; k += 512) {
         float x[8];
-        load_some(x, X + line * ldx + k, 1,
-                line < lines ? end - k : 0);
+        load_some(x, X + line * ldx + k, 1, line < lines ? end - k : 0);
         put_pieces(x, e, pieces_at(work, padded, line, k));
     }
 }
 
-// A work-item looks at every 64th eight elements of one of eight lines, from
-// `first` on, for k from `begin` to `end`.
+// A work-item looks at eight of each 512 elements of one of eight lines, from `first` on, for k
+// from `begin` to `end`.
 static struct look look_across(long first,
         __global const float *X, long ldx, long lines, long begin, long end)
 {
@@ -418,8 +416,7 @@ static void cut_across(long first, int e,
     }
     for (; k < padded_end; k += 512) {
         float x[8];
-        load_some(x, X + k * ldx + line, ldx,
-                line < lines ? end - k : 0);
+        load_some(x, X + k * ldx + line, ldx, line < lines ? end - k : 0);
         put_pieces(x, e, pieces_at(work, padded, line, k));
     }
 }
@@ -437,8 +434,7 @@ void kiln_xgemm_halves_look(long a_lines, long a_depth,
     const long b_padded = (b_lines + 95) / 96 * 96;
     for (long task = get_group_id(0); task < (a_padded + b_padded) / 8 * 16;
          task += get_num_groups(0)) {
-        const long of_both = task / 16 * 8, part = task % 16,
-                depth = a_depth;
+        const long of_both = task / 16 * 8, part = task % 16, depth = a_depth;
         if (of_both < a_padded) {
             const long first = of_both, lines = a_lines, ldx = lda, padded = a_padded;
             __global const float *X = A + a_offset;
@@ -536,8 +532,7 @@ void kiln_xgemm_halves_cut(long a_lines, long a_depth,
     const long b_padded = (b_lines + 95) / 96 * 96;
     for (long task = get_group_id(0); task < (a_padded + b_padded) / 8 * 16;
          task += get_num_groups(0)) {
-        const long of_both = task / 16 * 8, part = task % 16,
-                depth = a_depth;
+        const long of_both = task / 16 * 8, part = task % 16, depth = a_depth;
         if (of_both < a_padded) {
             const long first = of_both, lines = a_lines, ldx = lda, padded = a_padded;
             __global const float *X = A + a_offset;
@@ -646,18 +641,19 @@ void kiln_xgemm_halves_cutb(long lines, long depth,
 // B is stored N x K.
 // For NVIDIA's compute capability 9.0.
 // op(A) and op(B) have been cut into halves, an element x of a row (column) into x = 2^-e (high +
-// 2^-11 low). A work-group computes 64 x 96 of C; tiles of both pieces, 32 deep, are
-// fetched into local memory, up to 3 at a time, and a tile's `full` barrier says that it is
-// there. One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by
-// the `empty` barrier when they have read a tile.
+// 2^-11 low). A work-group computes 64 x 96 of C; tiles of both pieces, 32 deep, are fetched into
+// local memory, up to 3 at a time, and a tile's `full` barrier says that it is there. One work-item
+// fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty` barrier when they have
+// read a tile.
 // As many work-groups as run at once take tiles in turn.
-// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
-// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama et
+// al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(160, 1, 1)))
 void kiln_xgemm_halves_stream(long M, long N, long K,
         __global const uchar *restrict packed_a, long packed_a_at,
         __global const uchar *restrict packed_b, long packed_b_at,
-        __global uchar *work, long parts_at, float alpha, float beta,
+        __global uchar *work, long parts_at,
+        float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     __local uchar a_tiles[24576] __attribute__((aligned(1024)));
@@ -696,10 +692,8 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
 
     if (item >= 128) {
         if (item == 128) {
-            __global const uchar *a_pieces =
-                    (__global const uchar *) (a_exponents + 49 * a_lines);
-            __global const uchar *b_pieces =
-                    (__global const uchar *) (b_exponents + 49 * b_lines);
+            __global const uchar *a_pieces = (__global const uchar *) (a_exponents + 49 * a_lines);
+            __global const uchar *b_pieces = (__global const uchar *) (b_exponents + 49 * b_lines);
             uint stage = 0, phase = 1;
             for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
                 const bool is_whole = turn < whole;
@@ -814,15 +808,13 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
                         #pragma unroll
                         for (uint h = 0; h < 2; h++) {
                             const uint lines = warp * 2 + h;
-                            x[h] = *(__local const float *) (a_tile + lines * 1024 + (k ^ lines % 4)
-                                    * 32
-                                    + lane / 4 * 4);
+                            x[h] = *(__local const float *) (a_tile + lines * 1024
+                                    + (k ^ lines % 4) * 32 + lane / 4 * 4);
                         }
                         #pragma unroll
                         for (uint j = 0; j < 12; j++) {
-                            const float2 y = *(__local const float2 *) (b_tile + j * 1024 + (k ^ j
-                                    % 4) * 32
-                                    + lane % 4 * 8);
+                            const float2 y = *(__local const float2 *) (b_tile + j * 1024
+                                    + (k ^ j % 4) * 32 + lane % 4 * 8);
                             #pragma unroll
                             for (uint h = 0; h < 2; h++) {
                                 sums[4 * j + 2 * h] += x[h] * y.x;
@@ -933,7 +925,8 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_xgemm_halves_add(long M, long N, long K,
-        __global const float *restrict work, long parts_at, float alpha, float beta,
+        __global const float *restrict work, long parts_at,
+        float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     typedef float sum_t;
@@ -995,8 +988,7 @@ void kiln_xgemm_halves_add(long M, long N, long K,
                 float4 some[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0
-                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1536];
+                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1536];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
@@ -1018,8 +1010,8 @@ void kiln_xgemm_halves_add(long M, long N, long K,
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is
-    // then added in their order.
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
     for (uint at = told[2]; at < 48; at += told[3]) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {

@@ -49,11 +49,9 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 128 lines of 16 elements, of which this work-item copies
-// 2 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_a(uint to, __global const float2 *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 128 lines of 16 elements, of which this work-item copies 2 at a time, in one line
+// of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_a(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 2;
     from += first * ld + col;
@@ -62,8 +60,7 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 128; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -71,19 +68,15 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 128; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
-            copy_16(to + where, from + n * ld, line < lines
-                    ? clamp(cols - (int) x, 0, 2) * 8 : 0);
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + n * ld, line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
 
-// Begins to copy 16 lines of 64 elements, of which this work-item copies
-// 2 at a time in every 4th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_b(uint to, __global const float2 *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 16 lines of 64 elements, of which this work-item copies 2 at a time, in one line
+// of 4. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_b(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32 * 2;
     from += first * ld + col;
@@ -92,8 +85,7 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 16; n += 4) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -101,10 +93,8 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 16; n += 4) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
-            copy_16(to + where, from + n * ld, line < lines
-                    ? clamp(cols - (int) x, 0, 2) * 8 : 0);
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + n * ld, line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
@@ -141,8 +131,7 @@ static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, floa
 static uint2 place_of(uint item, uint e)
 {
     const uint warp = item / 32, lane = item % 32;
-    const uint warp_m = warp % 4 * 32,
-            warp_n = warp / 4 * 32;
+    const uint warp_m = warp % 4 * 32, warp_n = warp / 4 * 32;
     // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
     // takes two turns of local memory, not four.
     const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
@@ -154,17 +143,15 @@ static uint2 place_of(uint item, uint e)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
-// For NVIDIA's compute capability 9.0. Real part and imaginary part lie
-// side by side.
-// A work-group computes 128 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16
-// deep, are copied into local memory by 4 warps of their own, up to 6 at a time: a
-// tile's `full` barrier says that it is there, its `empty` barrier that all whose step it is
-// have read it.
+// For NVIDIA's compute capability 9.0. Real part and imaginary part lie side by side.
+// A work-group computes 128 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16 deep, are copied
+// into local memory by 4 warps of their own, up to 6 at a time: a tile's `full` barrier says that
+// it is there, its `empty` barrier that all whose step it is have read it.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
 void kiln_cgemm_interleaved_multiply(long M, long N, long K,
         __global const float2 *restrict A, long a_offset, long lda,
-        __global const float2 *restrict B, long b_offset, long ldb, int conj_b, float alpha,
-                float alpha_imag, float beta, float beta_imag, int conj_a,
+        __global const float2 *restrict B, long b_offset, long ldb, int conj_b,
+        float alpha, float alpha_imag, float beta, float beta_imag, int conj_a,
         __global float2 *restrict C, long c_offset, long ldc)
 {
     __local uchar both_tiles[147456] __attribute__((aligned(1024)));
@@ -197,10 +184,8 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
             mbarrier_wait(empties + 8 * stage, phase);
             const int step = first + t;
             const int k = step * 16;
-            copy_a(a_at + stage * 16384, A + first_m * lda + k, lda,
-                    M - first_m, K - k, item);
-            copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb,
-                    K - k, N - first_n, item);
+            copy_a(a_at + stage * 16384, A + first_m * lda + k, lda, M - first_m, K - k, item);
+            copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
             mbarrier_arrive_copied(fulls + 8 * stage);
             if (++stage == 6) {
                 stage = 0;
@@ -214,8 +199,7 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
     // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
     // takes two turns of local memory, not four.
     const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
-    const uint warp_m = warp % 4 * 32,
-            warp_n = warp / 4 * 32;
+    const uint warp_m = warp % 4 * 32, warp_n = warp / 4 * 32;
     uint stage = 0, phase = 0;
     // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
     const float sign = conj_a == conj_b ? 1 : -1;

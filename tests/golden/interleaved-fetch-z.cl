@@ -57,11 +57,9 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 8 lines of 32 elements, of which this work-item copies
-// 1 at a time in every 1th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 8 lines of 32 elements, of which this work-item copies 1 at a time. There are
+// `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_a(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32;
     from += first * ld + col;
@@ -71,8 +69,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
         for (uint n = 0; n < 8; n += 1) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld,
-                    true);
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
         const uint x = col;
@@ -80,17 +77,14 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
         for (uint n = 0; n < 8; n += 1) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld,
-                    line < lines && (int) x < cols);
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }
 
-// Begins to copy 32 lines of 8 elements, of which this work-item copies
-// 1 at a time in every 4th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 32 lines of 8 elements, of which this work-item copies 1 at a time, in one line of
+// 4. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_b(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8;
     from += first * ld + col;
@@ -100,8 +94,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
         for (uint n = 0; n < 32; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld,
-                    true);
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
         const uint x = col;
@@ -109,8 +102,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
         for (uint n = 0; n < 32; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld,
-                    line < lines && (int) x < cols);
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }
@@ -156,8 +148,7 @@ static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, d
 static uint2 place_of(uint item, uint e)
 {
     const uint warp = item / 32, lane = item % 32;
-    const uint warp_m = warp % 2 * 16,
-            warp_n = warp / 2 * 16;
+    const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;
     const uint block = e / 4;
     return (uint2) (warp_m + block / 2 * 16 + e / 2 % 2 * 8 + lane / 4,
             warp_n + block % 2 * 8 + lane % 4 * 2 + e % 2);
@@ -165,21 +156,19 @@ static uint2 place_of(uint item, uint e)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored N x K.
-// For NVIDIA's compute capability 9.0. Real part and imaginary part lie
-// side by side.
-// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 8
-// deep, are copied into local memory by 1 warps of their own, up to 4 at a time: a
-// tile's `full` barrier says that it is there, its `empty` barrier that all whose step it is
-// have read it.
+// For NVIDIA's compute capability 9.0. Real part and imaginary part lie side by side.
+// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 8 deep, are copied
+// into local memory by 1 warps of their own, up to 4 at a time: a tile's `full` barrier says that
+// it is there, its `empty` barrier that all whose step it is have read it.
 // As many work-groups as run at once take tiles in turn.
-// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
-// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama et
+// al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(160, 1, 1)))
 void kiln_zgemm_interleaved_stream(long M, long N, long K,
         __global double *work, long parts_at,
         __global const double2 *restrict A, long a_offset, long lda,
-        __global const double2 *restrict B, long b_offset, long ldb, int conj_b, double alpha,
-                double alpha_imag, double beta, double beta_imag, int conj_a,
+        __global const double2 *restrict B, long b_offset, long ldb, int conj_b,
+        double alpha, double alpha_imag, double beta, double beta_imag, int conj_a,
         __global double2 *restrict C, long c_offset, long ldc)
 {
     __local uchar both_tiles[32768] __attribute__((aligned(1024)));
@@ -234,10 +223,8 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                 const int after_first = t + late;
                 const int step = first + after_first - (after_first < num ? 0 : num);
                 const int k = step * 8;
-                copy_a(a_at + stage * 4096, A + k * lda + first_m, lda,
-                        K - k, M - first_m, item);
-                copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb,
-                        N - first_n, K - k, item);
+                copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);
+                copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
                 mbarrier_arrive_copied(fulls + 8 * stage);
                 if (++stage == 4) {
                     stage = 0;
@@ -249,8 +236,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
     }
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     const uint lane_m = lane / 4, lane_n = lane % 4;
-    const uint warp_m = warp % 2 * 16,
-            warp_n = warp / 2 * 16;
+    const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;
     uint stage = 0, phase = 0;
     // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
     const ulong flip = (ulong) (conj_a ^ conj_b) << 63;
@@ -280,15 +266,12 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
             double re[1][2][4], im[1][2][4];
             #pragma unroll
             for (int e = 0; e < 8; e++)
-                re[e / 8][e / 4 % 2][e % 4] =
-                        im[e / 8][e / 4 % 2][e % 4] = 0;
+                re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;
             // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No
             // two work-items that read together meet in a bank. Where a work-item's first element
             // of A and of B is in a tile:
-            const uint a_first = warp_m * 128 + lane_n * 256
-                    + (lane_m ^ 2 * lane_n) * 16;
-            const uint b_first = (warp_n + lane_m) * 128
-                    + (lane_m ^ 2 * lane_n) * 16;
+            const uint a_first = warp_m * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
+            const uint b_first = (warp_n + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
             // Set 0 is multiplied while set 1 is read for what comes next: the rows of a step while
             // the last columns of the one before are multiplied.
             double2 a0[1][4], b0[2], a1[1][4], b1[2];
@@ -303,8 +286,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                             + (a_first ^ e / 2 * 144));
                 #pragma unroll
                 for (int e = 0; e < 2; e++)
-                    b1[e] = *(__local const double2 *) (b_tile + next * 1024
-                            + (b_first ^ e * 16));
+                    b1[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 16));
             }
             for (int now = 0; now < num; now++) {
                 #pragma unroll
@@ -365,8 +347,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                 mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));
             if (num < steps) {
                 // Not all of the tile: kept for the stage that adds up.
-                __global double2 *part = parts
-                        + (2 * get_group_id(0) + (first == 0)) * 1024;
+                __global double2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 1024;
                 #pragma unroll
                 for (int e = 0; e < 8; e++) {
                     const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],
@@ -391,8 +372,8 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_zgemm_interleaved_add(long M, long N, long K,
-        __global const double *restrict work, long parts_at, double alpha, double alpha_imag,
-                double beta, double beta_imag, int conj_a,
+        __global const double *restrict work, long parts_at,
+        double alpha, double alpha_imag, double beta, double beta_imag, int conj_a,
         __global double2 *restrict C, long c_offset, long ldc)
 {
     typedef double2 sum_t;
@@ -451,8 +432,7 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
                 double2 some[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0
-                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
+                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
@@ -467,8 +447,8 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
         }
         return;
     }
-    // Of 64 reals at a time each of eight warps adds up every eighth part; what they have is
-    // then added in their order.
+    // Of 64 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
     for (uint at = told[2]; at < 32; at += told[3]) {
         double2 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {

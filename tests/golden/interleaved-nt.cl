@@ -30,11 +30,9 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 64 lines of 16 elements, of which this work-item copies
-// 1 at a time in every 8th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_a(uint to, __global const float2 *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 64 lines of 16 elements, of which this work-item copies 1 at a time, in one line
+// of 8. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_a(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 16, col = item % 16;
     from += first * ld + col;
@@ -43,29 +41,23 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
-            copy_element(to + where, from + n * ld,
-                    true);
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
         const uint x = col;
         #pragma unroll
         for (uint n = 0; n < 64; n += 8) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
-            copy_element(to + where, from + n * ld,
-                    line < lines && (int) x < cols);
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }
 
-// Begins to copy 32 lines of 16 elements, of which this work-item copies
-// 1 at a time in every 8th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_b(uint to, __global const float2 *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 32 lines of 16 elements, of which this work-item copies 1 at a time, in one line
+// of 8. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_b(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 16, col = item % 16;
     from += first * ld + col;
@@ -74,20 +66,16 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 32; n += 8) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
-            copy_element(to + where, from + n * ld,
-                    true);
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
         const uint x = col;
         #pragma unroll
         for (uint n = 0; n < 32; n += 8) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
-            copy_element(to + where, from + n * ld,
-                    line < lines && (int) x < cols);
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }
@@ -124,8 +112,7 @@ static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, floa
 static uint2 place_of(uint item, uint e)
 {
     const uint warp = item / 32, lane = item % 32;
-    const uint warp_m = warp % 2 * 32,
-            warp_n = warp / 2 * 16;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
     // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
     // takes two turns of local memory, not four.
     const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
@@ -137,16 +124,14 @@ static uint2 place_of(uint item, uint e)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
-// For NVIDIA's compute capability 8.0 and later. Real part and imaginary part lie
-// side by side.
-// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16
-// deep, are copied into local memory asynchronously, 2 ahead of those that are
-// multiplied.
+// For NVIDIA's compute capability 8.0 and later. Real part and imaginary part lie side by side.
+// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16 deep, are copied
+// into local memory asynchronously, 2 ahead of those that are multiplied.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_cgemm_interleaved_multiply(long M, long N, long K,
         __global const float2 *restrict A, long a_offset, long lda,
-        __global const float2 *restrict B, long b_offset, long ldb, int conj_b, float alpha,
-                float alpha_imag, float beta, float beta_imag, int conj_a,
+        __global const float2 *restrict B, long b_offset, long ldb, int conj_b,
+        float alpha, float alpha_imag, float beta, float beta_imag, int conj_a,
         __global float2 *restrict C, long c_offset, long ldc)
 {
     __local uchar both_tiles[36864] __attribute__((aligned(1024)));
@@ -156,8 +141,7 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
     // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
     // takes two turns of local memory, not four.
     const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
-    const uint warp_m = warp % 2 * 32,
-            warp_n = warp / 2 * 16;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
     A += a_offset;
     B += b_offset;
     C += c_offset;
@@ -190,10 +174,8 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
             if (t < num) {
                 const int step = first + t;
                 const int k = step * 16;
-                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda,
-                        M - first_m, K - k, item);
-                copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb,
-                        N - first_n, K - k, item);
+                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
+                copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
             }
             commit_copies();
             if (++stage == 3)

@@ -55,11 +55,9 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 64 lines of 16 elements, of which this work-item copies
-// 2 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_a(uint to, __global const float2 *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 64 lines of 16 elements, of which this work-item copies 2 at a time, in one line
+// of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_a(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 2;
     from += first * ld + col;
@@ -68,8 +66,7 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -77,19 +74,15 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
-            copy_16(to + where, from + n * ld, line < lines
-                    ? clamp(cols - (int) x, 0, 2) * 8 : 0);
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + n * ld, line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
 
-// Begins to copy 64 lines of 16 elements, of which this work-item copies
-// 2 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_b(uint to, __global const float2 *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 64 lines of 16 elements, of which this work-item copies 2 at a time, in one line
+// of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_b(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 2;
     from += first * ld + col;
@@ -98,8 +91,7 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -107,10 +99,8 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
-            copy_16(to + where, from + n * ld, line < lines
-                    ? clamp(cols - (int) x, 0, 2) * 8 : 0);
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + n * ld, line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
@@ -147,8 +137,7 @@ static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, floa
 static uint2 place_of(uint item, uint e)
 {
     const uint warp = item / 32, lane = item % 32;
-    const uint warp_m = warp % 2 * 32,
-            warp_n = warp / 2 % 2 * 32;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 32;
     // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
     // takes two turns of local memory, not four.
     const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
@@ -160,21 +149,20 @@ static uint2 place_of(uint item, uint e)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
-// For NVIDIA's compute capability 9.0. Real part and imaginary part lie
-// side by side.
-// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16
-// deep, are copied into local memory by 4 warps of their own, up to 6 at a time: a
-// tile's `full` barrier says that it is there, its `empty` barrier that all whose step it is
-// have read it. 2 groups of warps take the steps in turn.
+// For NVIDIA's compute capability 9.0. Real part and imaginary part lie side by side.
+// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16 deep, are copied
+// into local memory by 4 warps of their own, up to 6 at a time: a tile's `full` barrier says that
+// it is there, its `empty` barrier that all whose step it is have read it. 2 groups of warps take
+// the steps in turn.
 // As many work-groups as run at once take tiles in turn.
-// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
-// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama et
+// al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
 void kiln_cgemm_interleaved_stream(long M, long N, long K,
         __global float *work, long parts_at,
         __global const float2 *restrict A, long a_offset, long lda,
-        __global const float2 *restrict B, long b_offset, long ldb, int conj_b, float alpha,
-                float alpha_imag, float beta, float beta_imag, int conj_a,
+        __global const float2 *restrict B, long b_offset, long ldb, int conj_b,
+        float alpha, float alpha_imag, float beta, float beta_imag, int conj_a,
         __global float2 *restrict C, long c_offset, long ldc)
 {
     __local uchar both_tiles[98304] __attribute__((aligned(1024)));
@@ -231,10 +219,8 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
                 const int after_first = t + late;
                 const int step = first + after_first - (after_first < num ? 0 : num);
                 const int k = step * 16;
-                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda,
-                        M - first_m, K - k, item);
-                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb,
-                        N - first_n, K - k, item);
+                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
+                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
                 mbarrier_arrive_copied(fulls + 8 * stage);
                 if (++stage == 6) {
                     stage = 0;
@@ -249,8 +235,7 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
     // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
     // takes two turns of local memory, not four.
     const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
-    const uint warp_m = warp % 2 * 32,
-            warp_n = warp / 2 % 2 * 32;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 32;
     uint stage = 0, phase = 0;
     // How many steps come before those of a tile, as far as places and phases go.
     uint before = 0;
@@ -284,7 +269,7 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
             #pragma unroll
             for (int e = 0; e < 128; e++)
                 c[e / 16][e % 16] = 0;
-            // Every 2th step is this warp's.
+            // Of 2 steps in a row one is this warp's.
             const int slice = warp / 4;
             stage = (before + slice) % 6;
             phase = (before + slice) / 6 % 2;
@@ -298,8 +283,7 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
                 // from local memory has surely arrived only when it has been multiplied.
                 warp_sync();
                 if (now >= 2 && lane == 0)
-                    mbarrier_arrive(empties
-                            + 8 * (stage < 2 ? stage + 4 : stage - 2));
+                    mbarrier_arrive(empties + 8 * (stage < 2 ? stage + 4 : stage - 2));
                 // A read brings two elements: two values of k where these lie side by side, else
                 // two rows (columns) of one.
                 #pragma unroll 8
@@ -341,11 +325,9 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
             // local memory has surely arrived only when it has been multiplied.
             warp_sync();
             if (num > slice && lane == 0)
-                mbarrier_arrive(empties
-                        + 8 * (stage < 2 ? stage + 4 : stage - 2));
+                mbarrier_arrive(empties + 8 * (stage < 2 ? stage + 4 : stage - 2));
             // What slices have is added up, always in the same order, through local memory.
-            __local float2 *sums = kept
-                    + item % 128;
+            __local float2 *sums = kept + item % 128;
             asm volatile("bar.sync 2, 256;" ::: "memory");
             if (slice > 0)
                 #pragma unroll
@@ -366,8 +348,7 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
             }
             if (num < steps) {
                 // Not all of the tile: kept for the stage that adds up.
-                __global float2 *part = parts
-                        + (2 * get_group_id(0) + (first == 0)) * 4096;
+                __global float2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
                 #pragma unroll
                 for (int e = 0; e < 32; e++) {
                     const int m = e / 8 * 2, n = e % 8 * 2;
@@ -394,8 +375,8 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_cgemm_interleaved_add(long M, long N, long K,
-        __global const float *restrict work, long parts_at, float alpha, float alpha_imag,
-                float beta, float beta_imag, int conj_a,
+        __global const float *restrict work, long parts_at,
+        float alpha, float alpha_imag, float beta, float beta_imag, int conj_a,
         __global float2 *restrict C, long c_offset, long ldc)
 {
     typedef float2 sum_t;
@@ -454,8 +435,7 @@ void kiln_cgemm_interleaved_add(long M, long N, long K,
                 float4 some[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0
-                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
+                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
@@ -477,8 +457,8 @@ void kiln_cgemm_interleaved_add(long M, long N, long K,
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is
-    // then added in their order.
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
     for (uint at = told[2]; at < 64; at += told[3]) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {

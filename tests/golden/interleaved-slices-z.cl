@@ -51,11 +51,9 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 64 lines of 8 elements, of which this work-item copies
-// 1 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 64 lines of 8 elements, of which this work-item copies 1 at a time, in one line of
+// 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_a(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8;
     from += first * ld + col;
@@ -65,8 +63,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld,
-                    true);
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
         const uint x = col;
@@ -74,17 +71,14 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld,
-                    line < lines && (int) x < cols);
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }
 
-// Begins to copy 8 lines of 32 elements, of which this work-item copies
-// 1 at a time in every 4th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 8 lines of 32 elements, of which this work-item copies 1 at a time, in one line of
+// 4. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_b(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32;
     from += first * ld + col;
@@ -94,8 +88,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld,
-                    true);
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
         const uint x = col;
@@ -103,8 +96,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld,
-                    line < lines && (int) x < cols);
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }
@@ -150,8 +142,7 @@ static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, d
 static uint2 place_of(uint item, uint e)
 {
     const uint warp = item / 32, lane = item % 32;
-    const uint warp_m = warp % 2 * 32,
-            warp_n = 0;
+    const uint warp_m = warp % 2 * 32, warp_n = 0;
     const uint block = e / 4;
     return (uint2) (warp_m + block / 4 * 16 + e / 2 % 2 * 8 + lane / 4,
             warp_n + block % 4 * 8 + lane % 4 * 2 + e % 2);
@@ -159,17 +150,16 @@ static uint2 place_of(uint item, uint e)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
-// For NVIDIA's compute capability 9.0. Real part and imaginary part lie
-// side by side.
-// A work-group computes 64 x 32 of C, a warp 32 x 32 of it. Tiles of A and B, 8
-// deep, are copied into local memory by 4 warps of their own, up to 8 at a time: a
-// tile's `full` barrier says that it is there, its `empty` barrier that all whose step it is
-// have read it. 4 groups of warps take the steps in turn.
+// For NVIDIA's compute capability 9.0. Real part and imaginary part lie side by side.
+// A work-group computes 64 x 32 of C, a warp 32 x 32 of it. Tiles of A and B, 8 deep, are copied
+// into local memory by 4 warps of their own, up to 8 at a time: a tile's `full` barrier says that
+// it is there, its `empty` barrier that all whose step it is have read it. 4 groups of warps take
+// the steps in turn.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
 void kiln_zgemm_interleaved_multiply(long M, long N, long K,
         __global const double2 *restrict A, long a_offset, long lda,
-        __global const double2 *restrict B, long b_offset, long ldb, int conj_b, double alpha,
-                double alpha_imag, double beta, double beta_imag, int conj_a,
+        __global const double2 *restrict B, long b_offset, long ldb, int conj_b,
+        double alpha, double alpha_imag, double beta, double beta_imag, int conj_a,
         __global double2 *restrict C, long c_offset, long ldc)
 {
     __local uchar both_tiles[98304] __attribute__((aligned(1024)));
@@ -202,10 +192,8 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
             mbarrier_wait(empties + 8 * stage, phase);
             const int step = first + t;
             const int k = step * 8;
-            copy_a(a_at + stage * 8192, A + first_m * lda + k, lda,
-                    M - first_m, K - k, item);
-            copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb,
-                    K - k, N - first_n, item);
+            copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
+            copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
             mbarrier_arrive_copied(fulls + 8 * stage);
             if (++stage == 8) {
                 stage = 0;
@@ -217,8 +205,7 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
     asm volatile("//@setmaxnreg.inc.sync.aligned.u32 232;" ::: "memory");
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     const uint lane_m = lane / 4, lane_n = lane % 4;
-    const uint warp_m = warp % 2 * 32,
-            warp_n = 0;
+    const uint warp_m = warp % 2 * 32, warp_n = 0;
     uint stage = 0, phase = 0;
     // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
     const ulong flip = (ulong) (conj_a ^ conj_b) << 63;
@@ -235,18 +222,15 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
         double re[2][4][4], im[2][4][4];
         #pragma unroll
         for (int e = 0; e < 32; e++)
-            re[e / 16][e / 4 % 4][e % 4] =
-                    im[e / 16][e / 4 % 4][e % 4] = 0;
-        // Every 4th step is this warp's.
+            re[e / 16][e / 4 % 4][e % 4] = im[e / 16][e / 4 % 4][e % 4] = 0;
+        // Of 4 steps in a row one is this warp's.
         const int slice = warp / 2;
         stage = slice;
         // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
         // work-items that read together meet in a bank. Where a work-item's first element of A and
         // of B is in a tile:
-        const uint a_first = (warp_m + lane_m) * 128
-                + (lane_m ^ 2 * lane_n) * 16;
-        const uint b_first = warp_n * 128 + lane_n * 256
-                + (lane_m ^ 2 * lane_n) * 16;
+        const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
+        const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
         // Set 0 is multiplied while set 1 is read for what comes next: the rows of a step while the
         // last columns of the one before are multiplied.
         double2 a0[2][4], b0[2], a1[2][4], b1[2];
@@ -263,8 +247,7 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
                             + (a_first ^ e / 2 * 16));
             #pragma unroll
             for (int e = 0; e < 2; e++)
-                b1[e] = *(__local const double2 *) (b_tile + next * 1024
-                        + (b_first ^ e * 144));
+                b1[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 144));
         }
         for (int now = slice; now < num; now += 4) {
             #pragma unroll
@@ -274,8 +257,7 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
             // local memory has surely arrived only when it has been multiplied.
             warp_sync();
             if (now >= 4 && lane == 0)
-                mbarrier_arrive(empties
-                        + 8 * (stage < 4 ? stage + 4 : stage - 4));
+                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 4 : stage - 4));
             __local const uchar *b_tile = b_tiles + stage * 4096;
             stage += 4;
             if (stage >= 8) {
@@ -326,8 +308,7 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
             }
         }
         // What slices have is added up, always in the same order, through local memory.
-        __local double2 *sums = (__local double2 *) both_tiles
-                + item % 64;
+        __local double2 *sums = (__local double2 *) both_tiles + item % 64;
         asm volatile("bar.sync 2, 256;" ::: "memory");
         if (slice > 0)
             #pragma unroll

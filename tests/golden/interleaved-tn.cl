@@ -38,11 +38,9 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 8 lines of 64 elements, of which this work-item copies
-// 1 at a time in every 2th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 8 lines of 64 elements, of which this work-item copies 1 at a time, in one line of
+// 2. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_a(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 64, col = item % 64;
     from += first * ld + col;
@@ -52,8 +50,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
         for (uint n = 0; n < 8; n += 2) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld,
-                    true);
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
         const uint x = col;
@@ -61,17 +58,14 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
         for (uint n = 0; n < 8; n += 2) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld,
-                    line < lines && (int) x < cols);
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }
 
-// Begins to copy 8 lines of 32 elements, of which this work-item copies
-// 1 at a time in every 4th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 8 lines of 32 elements, of which this work-item copies 1 at a time, in one line of
+// 4. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_b(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32;
     from += first * ld + col;
@@ -81,8 +75,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld,
-                    true);
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
         const uint x = col;
@@ -90,8 +83,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld,
-                    line < lines && (int) x < cols);
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }
@@ -137,8 +129,7 @@ static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, d
 static uint2 place_of(uint item, uint e)
 {
     const uint warp = item / 32, lane = item % 32;
-    const uint warp_m = warp % 2 * 32,
-            warp_n = warp / 2 * 16;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
     const uint block = e / 4;
     return (uint2) (warp_m + block / 2 * 16 + e / 2 % 2 * 8 + lane / 4,
             warp_n + block % 2 * 8 + lane % 4 * 2 + e % 2);
@@ -146,20 +137,18 @@ static uint2 place_of(uint item, uint e)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored K x N.
-// For NVIDIA's compute capability 8.0 and later. Real part and imaginary part lie
-// side by side.
-// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 8
-// deep, are copied into local memory asynchronously, 3 ahead of those that are
-// multiplied.
+// For NVIDIA's compute capability 8.0 and later. Real part and imaginary part lie side by side.
+// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 8 deep, are copied
+// into local memory asynchronously, 3 ahead of those that are multiplied.
 // As many work-groups as run at once take tiles in turn.
-// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
-// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama et
+// al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_zgemm_interleaved_stream(long M, long N, long K,
         __global double *work, long parts_at,
         __global const double2 *restrict A, long a_offset, long lda,
-        __global const double2 *restrict B, long b_offset, long ldb, int conj_b, double alpha,
-                double alpha_imag, double beta, double beta_imag, int conj_a,
+        __global const double2 *restrict B, long b_offset, long ldb, int conj_b,
+        double alpha, double alpha_imag, double beta, double beta_imag, int conj_a,
         __global double2 *restrict C, long c_offset, long ldc)
 {
     __local uchar both_tiles[49152] __attribute__((aligned(1024)));
@@ -167,8 +156,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     const uint lane_m = lane / 4, lane_n = lane % 4;
-    const uint warp_m = warp % 2 * 32,
-            warp_n = warp / 2 * 16;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
     A += a_offset;
     B += b_offset;
     C += c_offset;
@@ -210,8 +198,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
             double re[2][2][4], im[2][2][4];
             #pragma unroll
             for (int e = 0; e < 16; e++)
-                re[e / 8][e / 4 % 2][e % 4] =
-                        im[e / 8][e / 4 % 2][e % 4] = 0;
+                re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;
             // All have read what is left of the tiles before.
             barrier(CLK_LOCAL_MEM_FENCE);
             int stage = 0;
@@ -241,10 +228,8 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                 // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1.
                 // No two work-items that read together meet in a bank. Where a work-item's first
                 // element of A and of B is in a tile:
-                const uint a_first = warp_m * 128 + lane_n * 256
-                        + (lane_m ^ 2 * lane_n) * 16;
-                const uint b_first = warp_n * 128 + lane_n * 256
-                        + (lane_m ^ 2 * lane_n) * 16;
+                const uint a_first = warp_m * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
+                const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
                 double2 a0[2][4];
                 #pragma unroll
                 for (int i = 0; i < 2; i++)
@@ -280,8 +265,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
             }
             if (num < steps) {
                 // Not all of the tile: kept for the stage that adds up.
-                __global double2 *part = parts
-                        + (2 * get_group_id(0) + (first == 0)) * 2048;
+                __global double2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;
                 #pragma unroll
                 for (int e = 0; e < 16; e++) {
                     const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],
@@ -315,8 +299,8 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_zgemm_interleaved_add(long M, long N, long K,
-        __global const double *restrict work, long parts_at, double alpha, double alpha_imag,
-                double beta, double beta_imag, int conj_a,
+        __global const double *restrict work, long parts_at,
+        double alpha, double alpha_imag, double beta, double beta_imag, int conj_a,
         __global double2 *restrict C, long c_offset, long ldc)
 {
     typedef double2 sum_t;
@@ -375,8 +359,7 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
                 double2 some[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0
-                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
+                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
@@ -391,8 +374,8 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
         }
         return;
     }
-    // Of 64 reals at a time each of eight warps adds up every eighth part; what they have is
-    // then added in their order.
+    // Of 64 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
     for (uint at = told[2]; at < 64; at += told[3]) {
         double2 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {

@@ -56,10 +56,9 @@ static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_ima
         x += scaled_vector(load_vector(p), beta, beta_imag);
     vstore4(x, 0, (__global float *) p);
 }
-// Packs a matrix into panels of 3: panel p holds, for every k, the lines p * 3 to
-// p * 3 + 2 side by side, conjugated if asked for. Lines past the end repeat the
-// last one; what is computed from them is not stored. One work-item packs 256 values of k of
-// one panel.
+// Packs a matrix into panels of 3: panel p holds, for every k, the lines p * 3 to p * 3 + 2 side by
+// side, conjugated if asked for. Lines past the end repeat the last one; what is computed from them
+// is not stored. One work-item packs 256 values of k of one panel.
 // The source is K x lines: those of one k side by side.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_cgemm_packed_packa(long lines, long K,
@@ -83,10 +82,9 @@ void kiln_cgemm_packed_packa(long lines, long K,
                 vstore2(load(in + min((long) i, lines - 1 - line)) * signs, i, out);
     }
 }
-// Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to
-// p * 4 + 3 side by side, conjugated if asked for. Lines past the end repeat the
-// last one; what is computed from them is not stored. One work-item packs 256 values of k of
-// one panel.
+// Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to p * 4 + 3 side by
+// side, conjugated if asked for. Lines past the end repeat the last one; what is computed from them
+// is not stored. One work-item packs 256 values of k of one panel.
 // The source is K x lines: those of one k side by side.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_cgemm_packed_packb(long lines, long K,
@@ -119,11 +117,10 @@ static void keep(float4 x, long i, __local float *p)
 // C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.
 //
 // What is packed lies panel after panel: for every k, a panel's 3 rows or 4 columns.
-// A work-group is one work-item; it computes up to 2 x 2 blocks of 3 x 4, each
-// held in registers.
+// A work-group is one work-item; it computes up to 2 x 2 blocks of 3 x 4, each held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_cgemm_packed_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,
-        float beta_imag,
+void kiln_cgemm_packed_multiply(long M, long N, long K,
+        float alpha, float alpha_imag, float beta, float beta_imag,
         __global const float *restrict packed_a, long a_at,
         __global const float *restrict packed_b, long b_at,
         __global float2 *restrict C, long c_offset, long ldc)

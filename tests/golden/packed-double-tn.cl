@@ -35,9 +35,9 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
-// Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to
-// p * 2 + 1 side by side. Lines past the end repeat the last one; what is
-// computed from them is not stored. One work-item packs 256 values of k of one panel.
+// Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to p * 2 + 1 side by
+// side. Lines past the end repeat the last one; what is computed from them is not stored. One
+// work-item packs 256 values of k of one panel.
 // The source is K x lines: those of one k side by side.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_dgemm_packed_packa(long lines, long K,
@@ -58,9 +58,9 @@ void kiln_dgemm_packed_packa(long lines, long K,
                 out[i] = load(in + min((long) i, lines - 1 - line));
     }
 }
-// Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to
-// p * 2 + 1 side by side. Lines past the end repeat the last one; what is
-// computed from them is not stored. One work-item packs 256 values of k of one panel.
+// Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to p * 2 + 1 side by
+// side. Lines past the end repeat the last one; what is computed from them is not stored. One
+// work-item packs 256 values of k of one panel.
 // The source is K x lines: those of one k side by side.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_dgemm_packed_packb(long lines, long K,
@@ -84,10 +84,10 @@ void kiln_dgemm_packed_packb(long lines, long K,
 // C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.
 //
 // What is packed lies panel after panel: for every k, a panel's 2 rows or 2 columns.
-// A work-group is one work-item; it computes up to 2 x 2 blocks of 2 x 2, each
-// held in registers.
+// A work-group is one work-item; it computes up to 2 x 2 blocks of 2 x 2, each held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_dgemm_packed_multiply(long M, long N, long K, double alpha, double beta,
+void kiln_dgemm_packed_multiply(long M, long N, long K,
+        double alpha, double beta,
         __global const double *restrict packed_a, long a_at,
         __global const double *restrict packed_b, long b_at,
         __global double *restrict C, long c_offset, long ldc)

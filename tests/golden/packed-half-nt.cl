@@ -34,9 +34,9 @@ static void put_vector(float4 x, float alpha, float beta, __global half *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
-// Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to
-// p * 2 + 1 side by side. Lines past the end repeat the last one; what is
-// computed from them is not stored. One work-item packs 256 values of k of one panel.
+// Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to p * 2 + 1 side by
+// side. Lines past the end repeat the last one; what is computed from them is not stored. One
+// work-item packs 256 values of k of one panel.
 // The source is lines x K: line after line.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_hgemm_packed_packa(long lines, long K,
@@ -50,8 +50,8 @@ void kiln_hgemm_packed_packa(long lines, long K,
     const long l0 = min(line, lines - 1) * ldx;
     const long l1 = min(line + 1, lines - 1) * ldx;
     long k = k0;
-    // A square of lines by k is transposed: each step puts the even and the odd elements
-    // of two neighbours together.
+    // A square of lines by k is transposed: each step puts the even and the odd elements of two
+    // neighbours together.
     for (; k + 2 <= k1; k += 2, in += 2, out += 4) {
         {
             const float2 x0_0 = vload_half2(0, in + l0);
@@ -67,9 +67,9 @@ void kiln_hgemm_packed_packa(long lines, long K,
         out[1] = load(in + l1);
     }
 }
-// Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to
-// p * 4 + 3 side by side. Lines past the end repeat the last one; what is
-// computed from them is not stored. One work-item packs 256 values of k of one panel.
+// Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to p * 4 + 3 side by
+// side. Lines past the end repeat the last one; what is computed from them is not stored. One
+// work-item packs 256 values of k of one panel.
 // The source is lines x K: line after line.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_hgemm_packed_packb(long lines, long K,
@@ -85,8 +85,8 @@ void kiln_hgemm_packed_packb(long lines, long K,
     const long l2 = min(line + 2, lines - 1) * ldx;
     const long l3 = min(line + 3, lines - 1) * ldx;
     long k = k0;
-    // A square of lines by k is transposed: each step puts the even and the odd elements
-    // of two neighbours together.
+    // A square of lines by k is transposed: each step puts the even and the odd elements of two
+    // neighbours together.
     for (; k + 4 <= k1; k += 4, in += 4, out += 16) {
         {
             const float4 x0_0 = vload_half4(0, in + l0);
@@ -117,10 +117,10 @@ void kiln_hgemm_packed_packb(long lines, long K,
 // C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.
 //
 // What is packed lies panel after panel: for every k, a panel's 2 rows or 4 columns.
-// A work-group is one work-item; it computes up to 2 x 2 blocks of 2 x 4, each
-// held in registers.
+// A work-group is one work-item; it computes up to 2 x 2 blocks of 2 x 4, each held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_hgemm_packed_multiply(long M, long N, long K, float alpha, float beta,
+void kiln_hgemm_packed_multiply(long M, long N, long K,
+        float alpha, float beta,
         __global const float *restrict packed_a, long a_at,
         __global const float *restrict packed_b, long b_at,
         __global half *restrict C, long c_offset, long ldc)

@@ -34,9 +34,9 @@ static void put_vector(float4 x, float alpha, float beta, __global float *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
-// Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to
-// p * 4 + 3 side by side. Lines past the end repeat the last one; what is
-// computed from them is not stored. One work-item packs 256 values of k of one panel.
+// Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to p * 4 + 3 side by
+// side. Lines past the end repeat the last one; what is computed from them is not stored. One
+// work-item packs 256 values of k of one panel.
 // The source is K x lines: those of one k side by side.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_sgemm_packed_packb(long lines, long K,
@@ -60,10 +60,10 @@ void kiln_sgemm_packed_packb(long lines, long K,
 // C = alpha A B + beta C from A as it is and packed B; C is M x N, row-major.
 //
 // What is packed lies panel after panel: for every k, a panel's 2 rows or 4 columns.
-// A work-group is one work-item; it computes up to 2 x 2 blocks of 2 x 4, each
-// held in registers.
+// A work-group is one work-item; it computes up to 2 x 2 blocks of 2 x 4, each held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_sgemm_packed_multiply(long M, long N, long K, float alpha, float beta,
+void kiln_sgemm_packed_multiply(long M, long N, long K,
+        float alpha, float beta,
         __global const float *restrict A, long a_offset, long lda,
         __global const float *restrict packed_b, long b_at,
         __global float *restrict C, long c_offset, long ldc)

@@ -116,8 +116,8 @@ static void restore(__local uchar *eight, uint lines, int e, uint lane)
     }
 }
 
-// c += a b, or c = a b, for 64 x 16, 16 x 64 and 64 x 64, asynchronously: a in registers,
-// b by the low word of its descriptor; the high one has the stride from eight lines to the next.
+// c += a b, or c = a b, for 64 x 16, 16 x 64 and 64 x 64, asynchronously: a in registers, b by the
+// low word of its descriptor; the high one has the stride from eight lines to the next.
 static void multiply(float c[32], const uint a[4], uint b)
 {
     asm volatile("//@wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
@@ -170,8 +170,7 @@ static void fetch_y(uint to, uint full, __global const uchar *from)
 }
 
 // put for column `col` of the row `out`, if there is such a column and it is stored.
-static void put_column(float x, __global float *out, long col, long N,
-        float alpha, float beta)
+static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -226,8 +225,8 @@ static uint not_0(float x, float y, uint low)
     return x != 0 && fabs(y) < 0x1p-35f ? (x < 0 ? 0x8001 : 1) : low;
 }
 
-// Eight elements of a line along k: the high pieces, and the low ones times 2^11 512 bytes
-// further on. Of a line that is not cut, four elements each.
+// Eight elements of a line along k: the high pieces, and the low ones times 2^11 512 bytes further
+// on. Of a line that is not cut, four elements each.
 static void put_pieces(const float x[8], int e, __global uchar *to)
 {
     uint high[4], low[4];
@@ -316,8 +315,8 @@ static struct look look_of_all(struct look look, __local uint *scratch)
     return all;
 }
 
-// A work-item looks at every 64th eight elements of one of eight lines, from
-// `first` on, for k from `begin` to `end`.
+// A work-item looks at eight of each 512 elements of one of eight lines, from `first` on, for k
+// from `begin` to `end`.
 static struct look look_across(long first,
         __global const float *X, long ldx, long lines, long begin, long end)
 {
@@ -357,8 +356,7 @@ static void cut_across(long first, int e,
     }
     for (; k < padded_end; k += 512) {
         float x[8];
-        load_some(x, X + k * ldx + line, ldx,
-                line < lines ? end - k : 0);
+        load_some(x, X + k * ldx + line, ldx, line < lines ? end - k : 0);
         put_pieces(x, e, pieces_at(work, padded, line, k));
     }
 }
@@ -540,18 +538,18 @@ void kiln_xgemm_skinny_cutb(long lines, long depth,
 // X is op(A), and Y is op(B), of few columns.
 // A line is a row of X or a column of Y.
 // Y has been cut into halves, an element y of a line into y = 2^-e (high + 2^-11 low). A work-group
-// multiplies 64 lines of X with 64 of Y, 32 of k at a time: 1 warp groups
-// have 64 lines of X each, and cut them themselves. Up to 4 tiles are under way: of X, each
-// warp copies what it cuts; of Y, one work-item fetches the tile, and a `full` barrier says that it
-// is there.
+// multiplies 64 lines of X with 64 of Y, 32 of k at a time: 1 warp groups have 64 lines of X each,
+// and cut them themselves. Up to 4 tiles are under way: of X, each warp copies what it cuts; of Y,
+// one work-item fetches the tile, and a `full` barrier says that it is there.
 // As many work-groups as run at once take tiles in turn.
-// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
-// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama et
+// al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_xgemm_skinny_stream(long M, long N, long K,
         __global const float *restrict X, long x_offset, long ldx,
         __global const uchar *restrict packed_y, long packed_y_at,
-        __global uchar *work, long parts_at, float alpha, float beta,
+        __global uchar *work, long parts_at,
+        float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     __local float x_tiles[8192] __attribute__((aligned(16)));
@@ -698,9 +696,8 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
                             const float x_1 = of_lane(i % 2 ? x[i].y : x[i + 1].x, from);
                             #pragma unroll
                             for (uint j = 0; j < 8; j++) {
-                                const float2 y = *(__local const float2 *) (y_tile + j * 1024 + (k
-                                        ^ j % 4) * 32
-                                        + lane % 4 * 8);
+                                const float2 y = *(__local const float2 *) (y_tile + j * 1024
+                                        + (k ^ j % 4) * 32 + lane % 4 * 8);
                                 sums[4 * j] += x_0 * y.x;
                                 sums[4 * j + 1] += x_0 * y.y;
                                 sums[4 * j + 2] += x_1 * y.x;
@@ -792,7 +789,8 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_xgemm_skinny_add(long M, long N, long K,
-        __global const float *restrict work, long parts_at, float alpha, float beta,
+        __global const float *restrict work, long parts_at,
+        float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     typedef float sum_t;
@@ -854,8 +852,7 @@ void kiln_xgemm_skinny_add(long M, long N, long K,
                 float4 some[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0
-                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
+                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
@@ -877,8 +874,8 @@ void kiln_xgemm_skinny_add(long M, long N, long K,
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is
-    // then added in their order.
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
     for (uint at = told[2]; at < 32; at += told[3]) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {

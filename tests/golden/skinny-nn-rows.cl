@@ -118,8 +118,8 @@ static void restore(__local uchar *eight, uint lines, int e, uint lane)
     }
 }
 
-// c += a b, or c = a b, for 64 x 16, 16 x 96 and 64 x 96, asynchronously: a in registers,
-// b by the low word of its descriptor; the high one has the stride from eight lines to the next.
+// c += a b, or c = a b, for 64 x 16, 16 x 96 and 64 x 96, asynchronously: a in registers, b by the
+// low word of its descriptor; the high one has the stride from eight lines to the next.
 static void multiply(float c[48], const uint a[4], uint b)
 {
     asm volatile("//@wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16 "
@@ -178,8 +178,7 @@ static void fetch_y(uint to, uint full, __global const uchar *from)
 }
 
 // put for column `col` of the row `out`, if there is such a column and it is stored.
-static void put_column(float x, __global float *out, long col, long N,
-        float alpha, float beta)
+static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -219,8 +218,8 @@ static uint not_0(float x, float y, uint low)
     return x != 0 && fabs(y) < 0x1p-35f ? (x < 0 ? 0x8001 : 1) : low;
 }
 
-// Eight elements of a line along k: the high pieces, and the low ones times 2^11 1024 bytes
-// further on. Of a line that is not cut, four elements each.
+// Eight elements of a line along k: the high pieces, and the low ones times 2^11 1024 bytes further
+// on. Of a line that is not cut, four elements each.
 static void put_pieces(const float x[8], int e, __global uchar *to)
 {
     uint high[4], low[4];
@@ -316,8 +315,8 @@ static struct look look_of_all(struct look look, __local uint *scratch)
     return all;
 }
 
-// A work-item looks at every 64th eight elements of one of eight lines, from
-// `first` on, for k from `begin` to `end`.
+// A work-item looks at eight of each 512 elements of one of eight lines, from `first` on, for k
+// from `begin` to `end`.
 static struct look look_along(long first,
         __global const float *X, long ldx, long lines, long begin, long end)
 {
@@ -357,8 +356,7 @@ static void cut_along(long first, int e,
     }
     for (; k < padded_end; k += 512) {
         float x[8];
-        load_some(x, X + line * ldx + k, 1,
-                line < lines ? end - k : 0);
+        load_some(x, X + line * ldx + k, 1, line < lines ? end - k : 0);
         put_pieces(x, e, pieces_at(work, padded, line, k));
     }
 }
@@ -387,8 +385,8 @@ static void copy_element(uint to, __global const float *from, bool is_there)
 // Where a k of a line is among a warp's elements, so that work-items meet in few banks.
 static uint x_place(uint line, uint k)
 {
-    // 16 lines are side by side, first for even k; with every other pair of k their halves
-    // change places.
+    // 16 lines are side by side, first for even k; with every other pair of k their halves change
+    // places.
     return (k % 2 * 32 + k / 2) * 16 + (line ^ k / 4 % 2 * 8);
 }
 
@@ -505,14 +503,14 @@ void kiln_xgemm_skinny_cuta(long lines, long depth,
 // X is op(B), and Y is op(A), of few rows.
 // A line is a column of X or a row of Y.
 // Y has been cut into halves, an element y of a line into y = 2^-e (high + 2^-11 low). A work-group
-// multiplies 128 lines of X with 96 of Y, 64 of k at a time: 2 warp groups
-// have 64 lines of X each, and cut them themselves. Up to 3 tiles are under way: of X, each
-// warp copies what it cuts; of Y, one work-item fetches the tile, and a `full` barrier says that it
-// is there.
+// multiplies 128 lines of X with 96 of Y, 64 of k at a time: 2 warp groups have 64 lines of X each,
+// and cut them themselves. Up to 3 tiles are under way: of X, each warp copies what it cuts; of Y,
+// one work-item fetches the tile, and a `full` barrier says that it is there.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_xgemm_skinny_multiply(long M, long N, long K,
         __global const float *restrict X, long x_offset, long ldx,
-        __global const uchar *restrict packed_y, long packed_y_at, float alpha, float beta,
+        __global const uchar *restrict packed_y, long packed_y_at,
+        float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     __local float x_tiles[24576] __attribute__((aligned(16)));
@@ -634,9 +632,8 @@ void kiln_xgemm_skinny_multiply(long M, long N, long K,
                         const float x_1 = of_lane(i % 2 ? x[i].y : x[i + 1].x, from);
                         #pragma unroll
                         for (uint j = 0; j < 12; j++) {
-                            const float2 y = *(__local const float2 *) (y_tile + j * 2048 + (k ^ j
-                                    % 4) * 32
-                                    + lane % 4 * 8);
+                            const float2 y = *(__local const float2 *) (y_tile + j * 2048
+                                    + (k ^ j % 4) * 32 + lane % 4 * 8);
                             sums[4 * j] += x_0 * y.x;
                             sums[4 * j + 1] += x_0 * y.y;
                             sums[4 * j + 2] += x_1 * y.x;
@@ -694,8 +691,7 @@ void kiln_xgemm_skinny_multiply(long M, long N, long K,
             const long row = first_m + lane % 4 * 2 + i / 4 * 8 + i % 2;
             if (row < M)
                 put_column(c[i], C + row * ldc, first_n + item / 32 * 16 + lane / 4 + i / 2 % 2 * 8,
-                        N,
-                        alpha, beta);
+                        N, alpha, beta);
         }
     }
 }

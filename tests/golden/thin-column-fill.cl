@@ -34,7 +34,8 @@ static double2 load_row(__global const double *p)
 // A work-group of 1 work-items along L and 1 along K has 2 x 1 of C.
 // Work-groups along axis 2 share K. Where there are several, another kernel adds up.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_dgemm_thin_multiply(long L, long S, long K, double alpha, double beta,
+void kiln_dgemm_thin_multiply(long L, long S, long K,
+        double alpha, double beta,
         __global const double *restrict X, long x_offset, long ldx,
         __global const double *restrict Y, long y_offset, long y_row, long y_step,
         __global double *restrict parts, long parts_at,
@@ -62,8 +63,8 @@ void kiln_dgemm_thin_multiply(long L, long S, long K, double alpha, double beta,
         for (; k < to; k += 1) {
             // A row is less than a vector.
             __global const double *x = X + k * ldx;
-            const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,
-                    L - 1)));
+            const double2 a = (double2) (load(x + min((long) 0, L - 1)),
+                    load(x + min((long) 1, L - 1)));
             c0 += a * load(y0 + k * y_step);
         }
     for (; k + 1 < to; k += 2) {
@@ -87,14 +88,14 @@ void kiln_dgemm_thin_multiply(long L, long S, long K, double alpha, double beta,
                 if (num_parts > 1)
                     parts[s * L + first + i] = sums[i];
                 else
-                    put(sums[i], alpha, beta,
-                            C + (first + i) * ldc + s);
+                    put(sums[i], alpha, beta, C + (first + i) * ldc + s);
             }
     }
 }
 // C = alpha sum + beta C: adds up what each part of K has of an element, always in the same order.
 __kernel __attribute__((reqd_work_group_size(32, 2, 1)))
-void kiln_dgemm_thin_add(long L, long S, double alpha, double beta, int num_parts,
+void kiln_dgemm_thin_add(long L, long S,
+        double alpha, double beta, int num_parts,
         __global const double *restrict parts, long parts_at,
         __global double *restrict C, long c_offset, long ldc)
 {

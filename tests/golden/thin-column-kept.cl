@@ -24,7 +24,8 @@ static void put(float x, float alpha, float beta, __global half *p)
 // It brings the part of Y for 64 values of k into local memory, and goes through them.
 // Work-groups along axis 2 share K. Where there are several, another kernel adds up.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
-void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
+void kiln_hgemm_thin_multiply(int L, int S, int K,
+        float alpha, float beta,
         __global const half *restrict X, int x_offset, int ldx,
         __global const half *restrict Y, int y_offset, int y_row, int y_step,
         __global float *restrict parts, long parts_at,
@@ -48,8 +49,8 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
     C += c_offset;
 
     const int base = (int) get_group_id(0) * 8;
-    // A work-item's columns of X are side by side where that makes aligned vectors; else they are
-    // 4 apart, so that those of all are side by side. Past the end the last is repeated.
+    // A work-item's columns of X are side by side where that makes aligned vectors; else they are 4
+    // apart, so that those of all are side by side. Past the end the last is repeated.
     const bool whole = false;
     float c[4][2];
     #pragma unroll
@@ -67,8 +68,7 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
         barrier(CLK_LOCAL_MEM_FENCE);
         for (int i = item; i < (end - chunk) * 4; i += 8) {
             const int at = i / 4, j = i % 4;
-            kept[at * 4 + j] =
-                    load(Y + (chunk + at) * y_step + min(s + j, S - 1));
+            kept[at * 4 + j] = load(Y + (chunk + at) * y_step + min(s + j, S - 1));
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         int k = chunk + along_k;
@@ -111,8 +111,7 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
     for (int j = 0; j < 4; j++)
         #pragma unroll
         for (int v = 0; v < 2; v++)
-            kept[(j * 2 + v) * 10 + along_k * 5 + along_l] =
-                    c[j][v];
+            kept[(j * 2 + v) * 10 + along_k * 5 + along_l] = c[j][v];
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int i = item; i < 32; i += 8) {
         const int of = i % 4, v = i / 4 % 2, j = i / 8;
@@ -131,7 +130,8 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
 }
 // C = alpha sum + beta C: adds up what each part of K has of an element, always in the same order.
 __kernel __attribute__((reqd_work_group_size(32, 2, 1)))
-void kiln_hgemm_thin_add(int L, int S, float alpha, float beta, int num_parts,
+void kiln_hgemm_thin_add(int L, int S,
+        float alpha, float beta, int num_parts,
         __global const float *restrict parts, long parts_at,
         __global half *restrict C, int c_offset, int ldc)
 {

@@ -42,7 +42,8 @@ static float4 load_aligned(__global const half *p)
 // Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 2 work-items along L and 4 along K has 4 x 1 of C.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
-void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
+void kiln_hgemm_thin_multiply(int L, int S, int K,
+        float alpha, float beta,
         __global const half *restrict X, int x_offset, int ldx,
         __global const half *restrict Y, int y_offset, int y_row, int y_step,
         __global half *restrict C, int c_offset, int ldc)
@@ -60,9 +61,9 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
     __global const half *x0 = X + min(l, L - 1) * ldx;
     __global const half *x1 = X + min(l + 1, L - 1) * ldx;
     float4 c0_0 = 0, c0_1 = 0;
-    // Vectors, where rows of X begin at multiples of their size; else single elements, 4
-    // apart, so that those of all work-items are side by side. The address itself is tested: a
-    // buffer may begin at any element.
+    // Vectors, where rows of X begin at multiples of their size; else single elements, 4 apart, so
+    // that those of all work-items are side by side. The address itself is tested: a buffer may
+    // begin at any element.
     const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;
     // Elements of Y must lie side by side if there are vectors of them.
     const bool fast = is_aligned && y_step == 1;
@@ -110,8 +111,7 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
         const float sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
             if (first + i >= begin && first + i < L) {
-                put(sums[i], alpha, beta,
-                        C + (first + i) * ldc + s);
+                put(sums[i], alpha, beta, C + (first + i) * ldc + s);
             }
     }
 }

@@ -47,8 +47,8 @@ static double2 load_row(__global const double2 *p)
 // A work-group of 2 work-items along L and 4 along K has 4 x 1 of C.
 // Work-groups along axis 2 share K. Where there are several, another kernel adds up.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
-void kiln_zgemm_thin_multiply(long L, long S, long K, double alpha, double alpha_imag, double beta,
-        double beta_imag, int conj_a, int conj_b,
+void kiln_zgemm_thin_multiply(long L, long S, long K,
+        double alpha, double alpha_imag, double beta, double beta_imag, int conj_a, int conj_b,
         __global const double2 *restrict X, long x_offset, long ldx,
         __global const double2 *restrict Y, long y_offset, long y_row, long y_step,
         __global double2 *restrict parts, long parts_at,
@@ -108,8 +108,9 @@ void kiln_zgemm_thin_multiply(long L, long S, long K, double alpha, double alpha
 }
 // C = alpha sum + beta C: adds up what each part of K has of an element, always in the same order.
 __kernel __attribute__((reqd_work_group_size(32, 2, 1)))
-void kiln_zgemm_thin_add(long L, long S, double alpha, double alpha_imag, double beta,
-        double beta_imag, int conj_a, int conj_b, int num_parts,
+void kiln_zgemm_thin_add(long L, long S,
+        double alpha, double alpha_imag, double beta, double beta_imag, int conj_a, int conj_b,
+                int num_parts,
         __global const double2 *restrict parts, long parts_at,
         __global double2 *restrict C, long c_offset, long ldc)
 {

@@ -63,8 +63,8 @@ static float4 load_aligned(__global const float2 *p)
 // Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 2 work-items along L and 4 along K has 4 x 1 of C.
 __kernel __attribute__((reqd_work_group_size(2, 4, 1)))
-void kiln_cgemm_thin_multiply(long L, long S, long K, float alpha, float alpha_imag, float beta,
-        float beta_imag, int conj_b, int conj_a,
+void kiln_cgemm_thin_multiply(long L, long S, long K,
+        float alpha, float alpha_imag, float beta, float beta_imag, int conj_b, int conj_a,
         __global const float2 *restrict X, long x_offset, long ldx,
         __global const float2 *restrict Y, long y_offset, long y_row, long y_step,
         __global float2 *restrict C, long c_offset, long ldc)
@@ -88,8 +88,8 @@ void kiln_cgemm_thin_multiply(long L, long S, long K, float alpha, float alpha_i
         for (; k < to; k += 4) {
             // A row is less than a vector.
             __global const float2 *x = X + k * ldx;
-            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,
-                    L - 1)));
+            const float4 a = (float4) (load(x + min((long) 0, L - 1)),
+                    load(x + min((long) 1, L - 1)));
             c0 += products(a, load(y0 + k * y_step), sign);
         }
     // The address itself is tested: a buffer may begin at any element.
@@ -133,8 +133,7 @@ void kiln_cgemm_thin_multiply(long L, long S, long K, float alpha, float alpha_i
         vstore4(part[item], 0, (float *) sums);
         for (int i = 0; i < 2; i++)
             if (first + i >= begin && first + i < L) {
-                put(sums[i], conj_a, alpha, alpha_imag, beta, beta_imag,
-                        C + s * ldc + first + i);
+                put(sums[i], conj_a, alpha, alpha_imag, beta, beta_imag, C + s * ldc + first + i);
             }
     }
 }

@@ -40,7 +40,8 @@ static float2 load_row(__global const float *p)
 // Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 2 work-items along L and 4 along K has 4 x 2 of C.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
-void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
+void kiln_sgemm_thin_multiply(long L, long S, long K,
+        float alpha, float beta,
         __global const float *restrict X, long x_offset, long ldx,
         __global const float *restrict Y, long y_offset, long y_row, long y_step,
         __global float *restrict C, long c_offset, long ldc)
@@ -76,11 +77,9 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         for (; k + 2 <= to; k += 8) {
             const float2 a0 = load_row(x0 + k);
             const float2 a1 = load_row(x1 + k);
-            const float2 b0 = (float2) (
-                    load(y0 + k * y_step), load(y0 + (k + 1) * y_step));
+            const float2 b0 = (float2) ( load(y0 + k * y_step), load(y0 + (k + 1) * y_step));
             c0_0 += a0 * b0; c0_1 += a1 * b0;
-            const float2 b1 = (float2) (
-                    load(y1 + k * y_step), load(y1 + (k + 1) * y_step));
+            const float2 b1 = (float2) ( load(y1 + k * y_step), load(y1 + (k + 1) * y_step));
             c1_0 += a0 * b1; c1_1 += a1 * b1;
         }
     }
@@ -109,8 +108,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         const float sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
             if (first + i >= begin && first + i < L) {
-                put(sums[i], alpha, beta,
-                        C + s * ldc + first + i);
+                put(sums[i], alpha, beta, C + s * ldc + first + i);
             }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -127,8 +125,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         const float sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
             if (first + i >= begin && first + i < L) {
-                put(sums[i], alpha, beta,
-                        C + (s + 1) * ldc + first + i);
+                put(sums[i], alpha, beta, C + (s + 1) * ldc + first + i);
             }
     }
 }

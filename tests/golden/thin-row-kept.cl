@@ -29,7 +29,8 @@ static float2 load_aligned(__global const float *p)
 // A work-group of 2 work-items along L and 4 along K has 4 x 2 of C.
 // It brings the part of Y for 64 values of k into local memory, and goes through them.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
-void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
+void kiln_sgemm_thin_multiply(long L, long S, long K,
+        float alpha, float beta,
         __global const float *restrict X, long x_offset, long ldx,
         __global const float *restrict Y, long y_offset, long y_row, long y_step,
         __global float *restrict C, long c_offset, long ldc)
@@ -139,8 +140,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     for (int j = 0; j < 2; j++)
         #pragma unroll
         for (int v = 0; v < 2; v++)
-            kept[(j * 2 + v) * 12 + along_k * 3 + along_l] =
-                    c[j][v];
+            kept[(j * 2 + v) * 12 + along_k * 3 + along_l] = c[j][v];
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int i = item; i < 8; i += 8) {
         const int of = i % 2, v = i / 2 % 2, j = i / 4;

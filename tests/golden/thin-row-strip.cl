@@ -32,7 +32,8 @@ static float4 load_row(__global const float *p)
 // Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 1 work-items along L and 1 along K has 16 x 1 of C.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
+void kiln_sgemm_thin_multiply(long L, long S, long K,
+        float alpha, float beta,
         __global const float *restrict X, long x_offset, long ldx,
         __global const float *restrict Y, long y_offset, long y_row, long y_step,
         __global float *restrict C, long c_offset, long ldc)
@@ -84,8 +85,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         vstore4(c0[v], 0, sums);
         for (int i = 0; i < 4; i++)
             if (first + i >= begin && first + i < L) {
-                put(sums[i], alpha, beta,
-                        C + s * ldc + first + i);
+                put(sums[i], alpha, beta, C + s * ldc + first + i);
             }
     }
 }

@@ -32,7 +32,8 @@ static float2 load_row(__global const float *p)
 // Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 4 work-items along L and 4 along K has 8 x 1 of C.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
+void kiln_sgemm_thin_multiply(long L, long S, long K,
+        float alpha, float beta,
         __global const float *restrict X, long x_offset, long ldx,
         __global const float *restrict Y, long y_offset, long y_row, long y_step,
         __global float *restrict C, long c_offset, long ldc)
@@ -54,8 +55,8 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         for (; k < to; k += 4) {
             // A row is less than a vector.
             __global const float *x = X + k * ldx;
-            const float2 a = (float2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,
-                    L - 1)));
+            const float2 a = (float2) (load(x + min((long) 0, L - 1)),
+                    load(x + min((long) 1, L - 1)));
             c0 += a * load(y0 + k * y_step);
         }
     for (; k + 4 < to; k += 8) {
@@ -83,8 +84,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         vstore2(part[item], 0, sums);
         for (int i = 0; i < 2; i++)
             if (first + i >= begin && first + i < L) {
-                put(sums[i], alpha, beta,
-                        C + s * ldc + first + i);
+                put(sums[i], alpha, beta, C + s * ldc + first + i);
             }
     }
 }

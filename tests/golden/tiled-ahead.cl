@@ -23,7 +23,8 @@ static void put(float x, float alpha, float beta, __global half *p)
 // A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
 // A work-item has 2 x 2, rows 4 apart, vectors 4 apart.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_hgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
+void kiln_hgemm_tiled_multiply(int M, int N, int K,
+        float alpha, float beta,
         __global const half *restrict A, int a_offset, int lda,
         __global const half *restrict B, int b_offset, int ldb,
         __global half *restrict C, int c_offset, int ldc)

@@ -41,15 +41,14 @@ static void put_vector(float2 x, float alpha, float beta, __global float *p)
 // A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
 // A work-item has 2 x 2.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
+void kiln_sgemm_tiled_multiply(int M, int N, int K,
+        float alpha, float beta,
         __global const float *restrict A, int a_offset, int lda,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)
 {
-    __local float a_tiles[2][4][8]
-            __attribute__((aligned(8)));
-    __local float b_tiles[2][4][8]
-            __attribute__((aligned(8)));
+    __local float a_tiles[2][4][8] __attribute__((aligned(8)));
+    __local float b_tiles[2][4][8] __attribute__((aligned(8)));
     const int local_m = get_local_id(1), local_n = get_local_id(0);
     const int item = local_m * 4 + local_n;
     const int tiles_m = get_num_groups(1), tiles_n = get_num_groups(0);
@@ -170,10 +169,8 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
 
         for (int k = 0; k < 4; k += 1) {
             {
-                const float2 b0 = *(__local const float2 *)
-                        &b_tile[k][local_n * 2];
-                const float2 a0 = *(__local const float2 *)
-                        &a_tile[k][local_m * 2];
+                const float2 b0 = *(__local const float2 *) &b_tile[k][local_n * 2];
+                const float2 a0 = *(__local const float2 *) &a_tile[k][local_m * 2];
                 c0_0 += a0.s0 * b0;
                 c1_0 += a0.s1 * b0;
             }

@@ -41,21 +41,20 @@ static void put_vector(float2 x, float alpha, float beta, __global float *p)
 // A work-group of 4 x 4 work-items computes 8 x 16 of C. K advances by 4.
 // A work-item has 2 x 4, vectors 8 apart.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
+void kiln_sgemm_tiled_multiply(int M, int N, int K,
+        float alpha, float beta,
         __global const float *restrict A, int a_offset, int lda,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)
 {
-    __local float a_tiles[2][4][8]
-            __attribute__((aligned(8)));
-    __local float b_tiles[2][4][16]
-            __attribute__((aligned(8)));
+    __local float a_tiles[2][4][8] __attribute__((aligned(8)));
+    __local float b_tiles[2][4][16] __attribute__((aligned(8)));
     const int local_m = get_local_id(1), local_n = get_local_id(0);
     const int item = local_m * 4 + local_n;
     const int tiles_m = get_num_groups(1), tiles_n = get_num_groups(0);
     const int tile = (int) get_group_id(1) * tiles_n + get_group_id(0);
-    // Work-groups take tiles of C in bands of 4 rows, each column by column, so that those
-    // which run together share rows and columns. The last band may have fewer rows.
+    // Work-groups take tiles of C in bands of 4 rows, each column by column, so that those which
+    // run together share rows and columns. The last band may have fewer rows.
     const int band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;
     const int band_rows = min(tiles_m - band, (int) 4);
     const int tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
@@ -157,12 +156,9 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         int k = 0;
         for (; k < depth; k++) {
             {
-                const float2 b0 = *(__local const float2 *)
-                        &b_tile[k][local_n * 2];
-                const float2 b1 = *(__local const float2 *)
-                        &b_tile[k][local_n * 2 + 8];
-                const float2 a0 = *(__local const float2 *)
-                        &a_tile[k][local_m * 2];
+                const float2 b0 = *(__local const float2 *) &b_tile[k][local_n * 2];
+                const float2 b1 = *(__local const float2 *) &b_tile[k][local_n * 2 + 8];
+                const float2 a0 = *(__local const float2 *) &a_tile[k][local_m * 2];
                 c0_0 += a0.s0 * b0; c0_1 += a0.s0 * b1;
                 c1_0 += a0.s1 * b0; c1_1 += a0.s1 * b1;
             }

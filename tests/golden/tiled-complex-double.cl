@@ -41,8 +41,8 @@ static double2 times_i(double2 x)
 // A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
 // A work-item has 2 x 2, vectors 4 apart.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_zgemm_tiled_multiply(int M, int N, int K, double alpha, double alpha_imag, double beta,
-        double beta_imag, int conj_a, int conj_b,
+void kiln_zgemm_tiled_multiply(int M, int N, int K,
+        double alpha, double alpha_imag, double beta, double beta_imag, int conj_a, int conj_b,
         __global const double2 *restrict A, int a_offset, int lda,
         __global const double2 *restrict B, int b_offset, int ldb,
         __global double2 *restrict C, int c_offset, int ldc)

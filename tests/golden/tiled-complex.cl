@@ -64,17 +64,15 @@ static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_ima
 // A work-item has 2 x 2.
 // Work-groups along axis 2 share K. Where there are several, another kernel adds up.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_cgemm_tiled_multiply(int M, int N, int K, float alpha, float alpha_imag, float beta,
-        float beta_imag, int conj_a, int conj_b,
+void kiln_cgemm_tiled_multiply(int M, int N, int K,
+        float alpha, float alpha_imag, float beta, float beta_imag, int conj_a, int conj_b,
         __global const float2 *restrict A, int a_offset, int lda,
         __global const float2 *restrict B, int b_offset, int ldb,
         __global float2 *restrict parts, long parts_at,
         __global float2 *restrict C, int c_offset, int ldc)
 {
-    __local float2 a_tile[4][10]
-            __attribute__((aligned(16)));
-    __local float2 b_tile[4][10]
-            __attribute__((aligned(16)));
+    __local float2 a_tile[4][10] __attribute__((aligned(16)));
+    __local float2 b_tile[4][10] __attribute__((aligned(16)));
     const int local_m = get_local_id(1), local_n = get_local_id(0);
     const int item = local_m * 4 + local_n;
     const int first_m = (int) get_group_id(1) * 8;
@@ -128,11 +126,9 @@ void kiln_cgemm_tiled_multiply(int M, int N, int K, float alpha, float alpha_ima
         int k = 0;
         for (; k < depth; k++) {
             {
-                const float4 b0 = *(__local const float4 *)
-                        &b_tile[k][local_n * 2];
+                const float4 b0 = *(__local const float4 *) &b_tile[k][local_n * 2];
                 const float4 i0 = times_i(b0);
-                const float4 a0 = *(__local const float4 *)
-                        &a_tile[k][local_m * 2];
+                const float4 a0 = *(__local const float4 *) &a_tile[k][local_m * 2];
                 c0_0 += a0.s0 * b0;
                 c0_0 += a0.s1 * i0;
                 c1_0 += a0.s2 * b0;
@@ -145,17 +141,14 @@ void kiln_cgemm_tiled_multiply(int M, int N, int K, float alpha, float alpha_ima
     if (num_parts > 1) {
         // The tile, as it is, to what this part has of C; there is room for whole tiles.
         const int ld = (int) get_num_groups(0) * 8;
-        __global float2 *own =
-                parts + parts_at + (long) own_part * get_num_groups(1) * 8 * ld;
+        __global float2 *own = parts + parts_at + (long) own_part * get_num_groups(1) * 8 * ld;
         {
             __global float2 *out = own + row * ld + col;
-            vstore4(c0_0, 0,
-                    (__global float *) out);
+            vstore4(c0_0, 0, (__global float *) out);
         }
         {
             __global float2 *out = own + (row + 1) * ld + col;
-            vstore4(c1_0, 0,
-                    (__global float *) out);
+            vstore4(c1_0, 0, (__global float *) out);
         }
         return;
     }
@@ -186,8 +179,8 @@ void kiln_cgemm_tiled_multiply(int M, int N, int K, float alpha, float alpha_ima
 // C = alpha sum + beta C: adds up what each part of K has of an element, always in the same order.
 // A part has room for whole tiles of 8 x 8.
 __kernel __attribute__((reqd_work_group_size(32, 2, 1)))
-void kiln_cgemm_tiled_add(int M, int N, float alpha, float alpha_imag, float beta, float beta_imag,
-        int conj_a, int num_parts,
+void kiln_cgemm_tiled_add(int M, int N,
+        float alpha, float alpha_imag, float beta, float beta_imag, int conj_a, int num_parts,
         __global const float2 *restrict parts, long parts_at,
         __global float2 *restrict C, int c_offset, int ldc)
 {

@@ -43,14 +43,14 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
 // A work-item has 2 x 2.
 // Work-groups along axis 2 share K. Where there are several, another kernel adds up.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_dgemm_tiled_multiply(int M, int N, int K, double alpha, double beta,
+void kiln_dgemm_tiled_multiply(int M, int N, int K,
+        double alpha, double beta,
         __global const double *restrict A, int a_offset, int lda,
         __global const double *restrict B, int b_offset, int ldb,
         __global double *restrict parts, long parts_at,
         __global double *restrict C, int c_offset, int ldc)
 {
-    __local double a_tile[4][8]
-            __attribute__((aligned(16)));
+    __local double a_tile[4][8] __attribute__((aligned(16)));
     const int local_m = get_local_id(1), local_n = get_local_id(0);
     const int item = local_m * 4 + local_n;
     const int first_m = (int) get_group_id(1) * 8;
@@ -95,8 +95,7 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K, double alpha, double beta,
             {
                 __global const double *b = B + (k0 + k) * ldb;
                 const double2 b0 = (double2) (load(b + s0), load(b + s1));
-                const double2 a0 = *(__local const double2 *)
-                        &a_tile[k][local_m * 2];
+                const double2 a0 = *(__local const double2 *) &a_tile[k][local_m * 2];
                 c0_0 += a0.s0 * b0;
                 c1_0 += a0.s1 * b0;
             }
@@ -107,17 +106,14 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K, double alpha, double beta,
     if (num_parts > 1) {
         // The tile, as it is, to what this part has of C; there is room for whole tiles.
         const int ld = (int) get_num_groups(0) * 8;
-        __global double *own =
-                parts + parts_at + (long) own_part * get_num_groups(1) * 8 * ld;
+        __global double *own = parts + parts_at + (long) own_part * get_num_groups(1) * 8 * ld;
         {
             __global double *out = own + row * ld + col;
-            vstore2(c0_0, 0,
-                    out);
+            vstore2(c0_0, 0, out);
         }
         {
             __global double *out = own + (row + 1) * ld + col;
-            vstore2(c1_0, 0,
-                    out);
+            vstore2(c1_0, 0, out);
         }
         return;
     }
@@ -148,7 +144,8 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K, double alpha, double beta,
 // C = alpha sum + beta C: adds up what each part of K has of an element, always in the same order.
 // A part has room for whole tiles of 8 x 8.
 __kernel __attribute__((reqd_work_group_size(32, 2, 1)))
-void kiln_dgemm_tiled_add(int M, int N, double alpha, double beta, int num_parts,
+void kiln_dgemm_tiled_add(int M, int N,
+        double alpha, double beta, int num_parts,
         __global const double *restrict parts, long parts_at,
         __global double *restrict C, int c_offset, int ldc)
 {

@@ -41,7 +41,8 @@ static void put_vector(float2 x, float alpha, float beta, __global float *p)
 // A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
 // A work-item has 2 x 2.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_sgemm_tiled_multiply(long M, long N, long K, float alpha, float beta,
+void kiln_sgemm_tiled_multiply(long M, long N, long K,
+        float alpha, float beta,
         __global const float *restrict A, long a_offset, long lda,
         __global const float *restrict B, long b_offset, long ldb,
         __global float *restrict C, long c_offset, long ldc)
@@ -87,16 +88,14 @@ void kiln_sgemm_tiled_multiply(long M, long N, long K, float alpha, float beta,
 
         for (int k = 0; k < 4; k += 2) {
             {
-                const float2 b0 = vload2(0,
-                        &b_tile[k][local_n * 2]);
+                const float2 b0 = vload2(0, &b_tile[k][local_n * 2]);
                 const float a0 = a_tile[k][local_m * 2];
                 c0_0 += a0 * b0;
                 const float a1 = a_tile[k][local_m * 2 + 1];
                 c1_0 += a1 * b0;
             }
             {
-                const float2 b0 = vload2(0,
-                        &b_tile[k + 1][local_n * 2]);
+                const float2 b0 = vload2(0, &b_tile[k + 1][local_n * 2]);
                 const float a0 = a_tile[k + 1][local_m * 2];
                 c0_0 += a0 * b0;
                 const float a1 = a_tile[k + 1][local_m * 2 + 1];

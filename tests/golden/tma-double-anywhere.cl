@@ -72,8 +72,7 @@ static void copy_element(uint to, __global const double *from, bool is_there)
 // Begins to copy the tile that begins at `from`. `left` is what C has from there on, and is not
 // copied beyond; `ks` is what K has, and what lies beyond is 0.
 // The lines are swizzled.
-static void fetch_a(uint tile, __global const double *from, long ld, int left,
-        int ks, uint who)
+static void fetch_a(uint tile, __global const double *from, long ld, int left, int ks, uint who)
 {
     const int x = who % 16, y = who / 16;
     const bool is_there = x < ks;
@@ -81,8 +80,7 @@ static void fetch_a(uint tile, __global const double *from, long ld, int left,
     #pragma unroll
     for (int row = 0; row < 128; row += 8) {
         if (row + y < left)
-            copy_element(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from,
-                    is_there);
+            copy_element(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from, is_there);
         from += 8 * ld;
     }
 }
@@ -90,8 +88,7 @@ static void fetch_a(uint tile, __global const double *from, long ld, int left,
 // Begins to copy the tile that begins at `from`. `left` is what C has from there on, and is not
 // copied beyond; `ks` is what K has, and what lies beyond is 0.
 // The lines are swizzled.
-static void fetch_b(uint tile, __global const double *from, long ld, int left,
-        int ks, uint who)
+static void fetch_b(uint tile, __global const double *from, long ld, int left, int ks, uint who)
 {
     const int x = who % 16, y = who / 16;
     const bool is_there = x < ks;
@@ -99,8 +96,7 @@ static void fetch_b(uint tile, __global const double *from, long ld, int left,
     #pragma unroll
     for (int row = 0; row < 64; row += 8) {
         if (row + y < left)
-            copy_element(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from,
-                    is_there);
+            copy_element(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from, is_there);
         from += 8 * ld;
     }
 }
@@ -115,8 +111,7 @@ static void multiply_blocks(double c[4], const double a[4], const double b[2])
 }
 
 // put for column `col` of the row `out`, if there is such a column and it is stored.
-static void put_column(double x, __global double *out, long col, long N,
-        double alpha, double beta)
+static void put_column(double x, __global double *out, long col, long N, double alpha, double beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -141,14 +136,14 @@ static void put_pair(double x, double y, __global double *out, long col,
 // A is stored M x K.
 // B is stored N x K.
 // For NVIDIA's compute capability 9.0.
-// A work-group computes 128 x 64 of C. Tiles of A and B, 16 deep, are fetched into local
-// memory, up to 5 at a time, by four warps. A
-// tile's `full` barrier says that it is there. A warp computes
-// 16 x 64 of C, and says by `empty` when it has read a tile.
+// A work-group computes 128 x 64 of C. Tiles of A and B, 16 deep, are fetched into local memory, up
+// to 5 at a time, by four warps. A tile's `full` barrier says that it is there. A warp computes 16
+// x 64 of C, and says by `empty` when it has read a tile.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
 void kiln_dgemm_tma_multiply(long M, long N, long K,
         __global const double *restrict A, long a_offset, long lda,
-        __global const double *restrict B, long b_offset, long ldb, double alpha, double beta,
+        __global const double *restrict B, long b_offset, long ldb,
+        double alpha, double beta,
         __global double *restrict C, long c_offset, long ldc)
 {
     __local uchar a_tiles[81920] __attribute__((aligned(1024)));
@@ -213,8 +208,7 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
         const uint lane_m = lane / 4, lane_k = lane % 4;
         // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
         const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
-        const uint warp_m = warp % 8 * 16,
-                warp_n = warp / 8 * 64;
+        const uint warp_m = warp % 8 * 16, warp_n = warp / 8 * 64;
         double c[1][8][4];
         #pragma unroll
         for (int j = 0; j < 8; j++)
@@ -225,7 +219,8 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
         // and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r
         // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet
         // in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is
-        // where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
+        // where it is used.
+        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
         const uint k_0 = 2 * lane_k + lane_k % 2;
         const uint a_first = (warp_m + lane_r) * 128;
         const uint b_first = (warp_n + lane_r) * 128;
@@ -248,8 +243,7 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
                     as0[0][0] = *(__local const double *) (a_tile + a_first + at);
                     as0[0][1] = *(__local const double *) (a_tile + a_first + 1024 + at);
                     as0[0][2] = *(__local const double *) (a_tile + a_first + (at ^ 8));
-                    as0[0][3] = *(__local const double *) (a_tile + a_first
-                            + 1024 + (at ^ 8));
+                    as0[0][3] = *(__local const double *) (a_tile + a_first + 1024 + (at ^ 8));
                 }
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
@@ -275,10 +269,8 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
             __global double *out = C + row * ldc;
             #pragma unroll
             for (int j = 0; j < 8; j++) {
-                const long col = first_n + warp_n + j * 8
-                        + lane_k % 2 * 4 + lane_k / 2 * 2;
-                put_pair(c[0][j][2 * h], c[0][j][2 * h + 1], out, col, N, alpha, beta,
-                        is_aligned);
+                const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
+                put_pair(c[0][j][2 * h], c[0][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);
             }
         }
     }

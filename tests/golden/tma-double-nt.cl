@@ -191,8 +191,7 @@ static void multiply_blocks(double c[4], const double a[4], const double b[2])
 }
 
 // put for column `col` of the row `out`, if there is such a column and it is stored.
-static void put_column(double x, __global double *out, long col, long N,
-        double alpha, double beta)
+static void put_column(double x, __global double *out, long col, long N, double alpha, double beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -241,16 +240,16 @@ void kiln_dgemm_tma_copyb(long rows, long cols,
 // A is stored M x K.
 // B is stored N x K.
 // For NVIDIA's compute capability 9.0.
-// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local
-// memory, up to 8 at a time, by the copy engine for one work-item. A
-// tile's `full` barrier says that it is there. A warp computes
-// 32 x 32 of C, and says by `empty` when it has read a tile.
+// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local memory, up
+// to 8 at a time, by the copy engine for one work-item. A tile's `full` barrier says that it is
+// there. A warp computes 32 x 32 of C, and says by `empty` when it has read a tile.
 // The first 2 are copied by all who multiply, while the tensor maps are made.
 __kernel __attribute__((reqd_work_group_size(320, 1, 1)))
 void kiln_dgemm_tma_multiply(long M, long N, long K,
         __global const double *restrict A, long a_offset, long lda,
         __global const double *restrict B, long b_offset, long ldb,
-        __global uchar *work, long maps_at, long parts_at, double alpha, double beta,
+        __global uchar *work, long maps_at, long parts_at,
+        double alpha, double beta,
         __global double *restrict C, long c_offset, long ldc)
 {
     __local uchar a_tiles[65536] __attribute__((aligned(1024)));
@@ -289,11 +288,9 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
             map[lane] = 0;
             warp_sync();
             if (item == 256)
-                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda,
-                        box_m, 16, 3);
+                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 16, 3);
             if (item == 288)
-                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb,
-                        box_n, 16, 3);
+                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 16, 3);
             warp_sync();
             publish_map(a_map + which * 128, local_address(map));
             asm volatile("bar.sync 3, 64;" ::: "memory");
@@ -320,10 +317,8 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
                     const uint mbarrier = fulls + 8 * stage;
                     const int k = step * 16;
                     mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                    fetch_box(a_at + stage * 8192, a_map,
-                            k, first_m, mbarrier);
-                    fetch_box(b_at + stage * 16384, b_map,
-                            k, first_n, mbarrier);
+                    fetch_box(a_at + stage * 8192, a_map, k, first_m, mbarrier);
+                    fetch_box(b_at + stage * 16384, b_map, k, first_n, mbarrier);
                 }
                 if (++stage == 8) {
                     stage = 0;
@@ -379,8 +374,7 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
         const uint lane_m = lane / 4, lane_k = lane % 4;
         // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
         const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
-        const uint warp_m = warp % 2 * 32,
-                warp_n = warp / 2 * 32;
+        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
         double c[2][4][4];
         #pragma unroll
         for (int i = 0; i < 2; i++)
@@ -393,7 +387,8 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
         // and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r
         // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet
         // in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is
-        // where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
+        // where it is used.
+        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
         const uint k_0 = 2 * lane_k + lane_k % 2;
         const uint a_first = (warp_m + lane_r) * 128;
         const uint b_first = (warp_n + lane_r) * 128;
@@ -448,8 +443,7 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
                 __global double *out = C + row * ldc;
                 #pragma unroll
                 for (int j = 0; j < 4; j++) {
-                    const long col = first_n + warp_n + j * 8
-                            + lane_k % 2 * 4 + lane_k / 2 * 2;
+                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
                     put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
                             is_aligned);
                 }

@@ -62,8 +62,8 @@ static void copy_matrix(long rows, long cols, __global const element_bits *X, lo
             x = load_anywhere(from);
         else
             x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)],
-                    from[min(3L, last)], from[min(4L, last)], from[min(5L, last)], from[min(6L,
-                    last)], from[min(7L, last)]));
+                    from[min(3L, last)], from[min(4L, last)], from[min(5L, last)],
+                    from[min(6L, last)], from[min(7L, last)]));
         ((__global uint4 *) out)[i] = x;
     }
 }
@@ -204,8 +204,7 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
 }
 
 // put for column `col` of the row `out`, if there is such a column and it is stored.
-static void put_column(float x, __global half *out, long col, long N,
-        float alpha, float beta)
+static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -263,16 +262,16 @@ void kiln_hgemm_tma_copyb(long rows, long cols,
 // A is stored M x K.
 // B is stored N x K.
 // For NVIDIA's compute capability 9.0.
-// A work-group computes 16 x 64 of C. Tiles of A and B, 64 deep, are fetched into local
-// memory, up to 12 at a time, by the copy engine for one work-item. A
-// tile's `full` barrier says that it is there. A warp computes
-// 16 x 16 of C, and says by `empty` when it has read a tile.
+// A work-group computes 16 x 64 of C. Tiles of A and B, 64 deep, are fetched into local memory, up
+// to 12 at a time, by the copy engine for one work-item. A tile's `full` barrier says that it is
+// there. A warp computes 16 x 16 of C, and says by `empty` when it has read a tile.
 // The first 2 are copied by all who multiply, while the tensor maps are made.
 __kernel __attribute__((reqd_work_group_size(192, 1, 1)))
 void kiln_hgemm_tma_multiply(long M, long N, long K,
         __global const half *restrict A, long a_offset, long lda,
         __global const half *restrict B, long b_offset, long ldb,
-        __global uchar *work, long maps_at, long parts_at, float alpha, float beta,
+        __global uchar *work, long maps_at, long parts_at,
+        float alpha, float beta,
         __global half *restrict C, long c_offset, long ldc)
 {
     __local uchar a_tiles[24576] __attribute__((aligned(1024)));
@@ -311,11 +310,9 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             map[lane] = 0;
             warp_sync();
             if (item == 128)
-                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda,
-                        box_m, 64, 3);
+                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64, 3);
             if (item == 160)
-                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb,
-                        box_n, 64, 3);
+                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64, 3);
             warp_sync();
             publish_map(a_map + which * 128, local_address(map));
             asm volatile("bar.sync 3, 64;" ::: "memory");
@@ -342,10 +339,8 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                     const uint mbarrier = fulls + 8 * stage;
                     const int k = step * 64;
                     mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                    fetch_box(a_at + stage * 2048, a_map,
-                            k, first_m, mbarrier);
-                    fetch_box(b_at + stage * 8192, b_map,
-                            k, first_n, mbarrier);
+                    fetch_box(a_at + stage * 2048, a_map, k, first_m, mbarrier);
+                    fetch_box(b_at + stage * 8192, b_map, k, first_n, mbarrier);
                 }
                 if (++stage == 12) {
                     stage = 0;
@@ -400,8 +395,7 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
     {
         const uint lane_m = lane / 4, lane_k = lane % 4;
         const uint lane_r = lane_m;
-        const uint warp_m = 0,
-                warp_n = warp * 16;
+        const uint warp_m = 0, warp_n = warp * 16;
         float c[1][2][4];
         #pragma unroll
         for (int j = 0; j < 2; j++)
@@ -448,10 +442,8 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             __global half *out = C + row * ldc;
             #pragma unroll
             for (int j = 0; j < 2; j++) {
-                const long col = first_n + warp_n + j * 8
-                        + lane_k * 2;
-                put_pair(c[0][j][2 * h], c[0][j][2 * h + 1], out, col, N, alpha, beta,
-                        is_aligned);
+                const long col = first_n + warp_n + j * 8 + lane_k * 2;
+                put_pair(c[0][j][2 * h], c[0][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);
             }
         }
     }

@@ -62,8 +62,8 @@ static void copy_matrix(long rows, long cols, __global const element_bits *X, lo
             x = load_anywhere(from);
         else
             x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)],
-                    from[min(3L, last)], from[min(4L, last)], from[min(5L, last)], from[min(6L,
-                    last)], from[min(7L, last)]));
+                    from[min(3L, last)], from[min(4L, last)], from[min(5L, last)],
+                    from[min(6L, last)], from[min(7L, last)]));
         ((__global uint4 *) out)[i] = x;
     }
 }
@@ -219,8 +219,7 @@ static void multiply_128(float c[64], uint a, uint b)
 }
 
 // put for column `col` of the row `out`, if there is such a column and it is stored.
-static void put_column(float x, __global half *out, long col, long N,
-        float alpha, float beta)
+static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -303,16 +302,16 @@ void kiln_hgemm_tma_copyb(long rows, long cols,
 // A is stored M x K.
 // B is stored K x N.
 // For NVIDIA's compute capability 9.0.
-// A work-group computes 128 x 128 of C. Tiles of A and B, 64 deep, are fetched into local
-// memory, up to 6 at a time, by the copy engine for one work-item. A
-// tile's `full` barrier says that it is there. A warp group computes
-// 64 x 128 of C, and says by `empty` when it has read a tile.
+// A work-group computes 128 x 128 of C. Tiles of A and B, 64 deep, are fetched into local memory,
+// up to 6 at a time, by the copy engine for one work-item. A tile's `full` barrier says that it is
+// there. A warp group computes 64 x 128 of C, and says by `empty` when it has read a tile.
 // The first 2 are copied by all who multiply, while the tensor maps are made.
 __kernel __attribute__((reqd_work_group_size(320, 1, 1)))
 void kiln_hgemm_tma_multiply(long M, long N, long K,
         __global const half *restrict A, long a_offset, long lda,
         __global const half *restrict B, long b_offset, long ldb,
-        __global uchar *work, long maps_at, long parts_at, float alpha, float beta,
+        __global uchar *work, long maps_at, long parts_at,
+        float alpha, float beta,
         __global half *restrict C, long c_offset, long ldc)
 {
     __local uchar a_tiles[98304] __attribute__((aligned(1024)));
@@ -352,11 +351,9 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             map[lane] = 0;
             warp_sync();
             if (item == 256)
-                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda,
-                        box_m, 64, 3);
+                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64, 3);
             if (item == 288)
-                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb,
-                        64, 64, 3);
+                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 64, 64, 3);
             warp_sync();
             publish_map(a_map + which * 128, local_address(map));
             asm volatile("bar.sync 3, 64;" ::: "memory");
@@ -383,11 +380,9 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                     const uint mbarrier = fulls + 8 * stage;
                     const int k = step * 64;
                     mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                    fetch_box(a_at + stage * 16384, a_map,
-                            k, first_m, mbarrier);
+                    fetch_box(a_at + stage * 16384, a_map, k, first_m, mbarrier);
                     for (int x = 0; x < 128; x += 64)
-                        fetch_box(b_at + stage * 16384 + x * 128, b_map,
-                                first_n + x, k, mbarrier);
+                        fetch_box(b_at + stage * 16384 + x * 128, b_map, first_n + x, k, mbarrier);
                 }
                 if (++stage == 6) {
                     stage = 0;
@@ -448,8 +443,7 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             // The low words of descriptors (PTX ISA, "matrix descriptor") have the addresses of the
             // tiles. Where k lies across, they have the stride from 64 (64) rows (columns) to the
             // next as well.
-            const uint a = (a_at + stage * 16384 + group * 8192) >> 4
-                    | 1 << 16;
+            const uint a = (a_at + stage * 16384 + group * 8192) >> 4 | 1 << 16;
             const uint b = (b_at + stage * 16384) >> 4 | 512 << 16;
             mbarrier_wait(fulls + 8 * stage, phase);
             // What work-items have copied, the tensor cores are to see.
@@ -459,8 +453,7 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
             #pragma unroll
             for (int s = 0; s < 4; s++)
-                multiply_128(c, a + s * 2,
-                        b + s * 128);
+                multiply_128(c, a + s * 2, b + s * 128);
             asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
             // The step before this one has been read.
             asm volatile("//@wgmma.wait_group.sync.aligned 1;" ::: "memory");
@@ -507,8 +500,8 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                 warp_sync();
                 rows[item] = (uint4) (x[0], x[1], x[2], x[3]);
                 warp_sync();
-                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32) + item
-                        % 32;
+                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32)
+                        + item % 32;
                 if (block + item % 32 < N)
                     #pragma unroll
                     for (int r = 0; r < 8; r++)

@@ -62,8 +62,8 @@ static void copy_matrix(long rows, long cols, __global const element_bits *X, lo
             x = load_anywhere(from);
         else
             x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)],
-                    from[min(3L, last)], from[min(4L, last)], from[min(5L, last)], from[min(6L,
-                    last)], from[min(7L, last)]));
+                    from[min(3L, last)], from[min(4L, last)], from[min(5L, last)],
+                    from[min(6L, last)], from[min(7L, last)]));
         ((__global uint4 *) out)[i] = x;
     }
 }
@@ -212,8 +212,7 @@ static void multiply_64(float c[32], uint a, uint b)
 }
 
 // put for column `col` of the row `out`, if there is such a column and it is stored.
-static void put_column(float x, __global half *out, long col, long N,
-        float alpha, float beta)
+static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -296,19 +295,19 @@ void kiln_hgemm_tma_copyb(long rows, long cols,
 // A is stored K x M.
 // B is stored N x K.
 // For NVIDIA's compute capability 9.0.
-// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local
-// memory, up to 5 at a time, by the copy engine for one work-item. A
-// tile's `full` barrier says that it is there. A warp group computes
-// 64 x 64 of C, and says by `empty` when it has read a tile.
+// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local memory, up
+// to 5 at a time, by the copy engine for one work-item. A tile's `full` barrier says that it is
+// there. A warp group computes 64 x 64 of C, and says by `empty` when it has read a tile.
 // The first 2 are copied by all who multiply, while the tensor maps are made.
 // As many work-groups as run at once take tiles in turn.
-// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
-// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama et
+// al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(192, 1, 1)))
 void kiln_hgemm_tma_stream(long M, long N, long K,
         __global const half *restrict A, long a_offset, long lda,
         __global const half *restrict B, long b_offset, long ldb,
-        __global uchar *work, long maps_at, long parts_at, float alpha, float beta,
+        __global uchar *work, long maps_at, long parts_at,
+        float alpha, float beta,
         __global half *restrict C, long c_offset, long ldc)
 {
     __local uchar a_tiles[40960] __attribute__((aligned(1024)));
@@ -324,8 +323,7 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
     // Whether every row of C starts where 8 columns may be stored at once.
     const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;
     const bool is_aligned = misaligned == 0;
-    __global float *parts = (__global float *) (work + parts_at * 4)
-            + 4 * item;
+    __global float *parts = (__global float *) (work + parts_at * 4) + 4 * item;
     // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
     // work-group takes `share` steps. A last turn that is three quarters full is a turn.
     const uint groups = get_num_groups(0);
@@ -360,11 +358,9 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
             map[lane] = 0;
             warp_sync();
             if (item == 128)
-                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda,
-                        64, 64, 3);
+                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 64, 3);
             if (item == 160)
-                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb,
-                        box_n, 64, 3);
+                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64, 3);
             warp_sync();
             publish_map(a_map + which * 128, local_address(map));
             asm volatile("bar.sync 3, 64;" ::: "memory");
@@ -404,10 +400,8 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                         const uint mbarrier = fulls + 8 * stage;
                         const int k = step * 64;
                         mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                        fetch_box(a_at + stage * 8192, a_map,
-                                first_m, k, mbarrier);
-                        fetch_box(b_at + stage * 8192, b_map,
-                                k, first_n, mbarrier);
+                        fetch_box(a_at + stage * 8192, a_map, first_m, k, mbarrier);
+                        fetch_box(b_at + stage * 8192, b_map, k, first_n, mbarrier);
                     }
                     if (++stage == 5) {
                         stage = 0;
@@ -498,8 +492,7 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                 // The low words of descriptors (PTX ISA, "matrix descriptor") have the addresses of
                 // the tiles. Where k lies across, they have the stride from 64 (64) rows (columns)
                 // to the next as well.
-                const uint a = (a_at + stage * 8192 + group * 8192) >> 4
-                        | 512 << 16;
+                const uint a = (a_at + stage * 8192 + group * 8192) >> 4 | 512 << 16;
                 const uint b = (b_at + stage * 8192) >> 4 | 1 << 16;
                 mbarrier_wait(fulls + 8 * stage, phase);
                 // What work-items have copied, the tensor cores are to see.
@@ -509,8 +502,7 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                 asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
                 #pragma unroll
                 for (int s = 0; s < 4; s++)
-                    multiply_64(c, a + s * 128,
-                            b + s * 2);
+                    multiply_64(c, a + s * 128, b + s * 2);
                 asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
                 // The step before this one has been read.
                 asm volatile("//@wgmma.wait_group.sync.aligned 1;" ::: "memory");
@@ -585,7 +577,8 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_hgemm_tma_add(long M, long N, long K,
-        __global const float *restrict work, long parts_at, float alpha, float beta,
+        __global const float *restrict work, long parts_at,
+        float alpha, float beta,
         __global half *restrict C, long c_offset, long ldc)
 {
     typedef float sum_t;
@@ -647,8 +640,7 @@ void kiln_hgemm_tma_add(long M, long N, long K,
                 float4 some[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0
-                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
+                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
@@ -670,8 +662,8 @@ void kiln_hgemm_tma_add(long M, long N, long K,
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is
-    // then added in their order.
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
     for (uint at = told[2]; at < 32; at += told[3]) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {

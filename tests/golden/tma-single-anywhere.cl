@@ -70,10 +70,9 @@ static void copy_element(uint to, __global const float *from, bool is_there)
 // Begins to copy the tile that begins at `from`. `left` is what C has from there on, and is not
 // copied beyond; `ks` is what K has, and what lies beyond is 0.
 // Value k is line k % 16 * 2 + k / 16 of the tile.
-// A warp copies 16 values of k of two rows. In a line four rows are at r / 4 ^ k % 16 / 2,
-// each of them at r % 4 ^ k % 2 * 2, so that no two of these 32 elements meet in a bank.
-static void fetch_a(uint tile, __global const float *from, long ld, int left,
-        int ks, uint who)
+// A warp copies 16 values of k of two rows. In a line four rows are at r / 4 ^ k % 16 / 2, each of
+// them at r % 4 ^ k % 2 * 2, so that no two of these 32 elements meet in a bank.
+static void fetch_a(uint tile, __global const float *from, long ld, int left, int ks, uint who)
 {
     const int x = who % 16, high = who / 32 % 2, y = who / 16 % 2 + who / 64 * 2;
     const bool is_there = high * 16 + x < ks;
@@ -92,8 +91,7 @@ static void fetch_a(uint tile, __global const float *from, long ld, int left,
 // Begins to copy the tile that begins at `from`. `left` is what C has from there on, and is not
 // copied beyond; `ks` is what K has, and what lies beyond is 0.
 // Value k is line k % 16 * 2 + k / 16 of the tile.
-static void fetch_b(uint tile, __global const float *from, long ld, int left,
-        int ks, uint who)
+static void fetch_b(uint tile, __global const float *from, long ld, int left, int ks, uint who)
 {
     const int x = who % 32, y = who / 32;
     from += y * ld + x;
@@ -104,15 +102,13 @@ static void fetch_b(uint tile, __global const float *from, long ld, int left,
         #pragma unroll
         for (int i = 0; i < 128; i += 32)
             if (i + x < left)
-                copy_element(line + i / 64 * 8192 + i % 64 * 4,
-                        from + i, is_there);
+                copy_element(line + i / 64 * 8192 + i % 64 * 4, from + i, is_there);
         from += 4 * ld;
     }
 }
 
 // put for column `col` of the row `out`, if there is such a column and it is stored.
-static void put_column(float x, __global float *out, long col, long N,
-        float alpha, float beta)
+static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -156,18 +152,18 @@ static void put_four(float4 x, __global float *out, float alpha, float beta)
 // A is stored M x K.
 // B is stored K x N.
 // For NVIDIA's compute capability 9.0.
-// A work-group computes 64 x 128 of C. Tiles of A and B, 32 deep, are fetched into local
-// memory, up to 6 at a time, by four warps. A
-// tile's `full` barrier says that it is there. A warp computes
-// 64 x 32 of C, and says by `empty` when it has read a tile.
+// A work-group computes 64 x 128 of C. Tiles of A and B, 32 deep, are fetched into local memory, up
+// to 6 at a time, by four warps. A tile's `full` barrier says that it is there. A warp computes 64
+// x 32 of C, and says by `empty` when it has read a tile.
 // As many work-groups as run at once take tiles in turn.
-// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
-// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama et
+// al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_sgemm_tma_stream(long M, long N, long K,
         __global const float *restrict A, long a_offset, long lda,
         __global const float *restrict B, long b_offset, long ldb,
-        __global uchar *work, long parts_at, float alpha, float beta,
+        __global uchar *work, long parts_at,
+        float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     __local uchar a_tiles[49152] __attribute__((aligned(1024)));
@@ -182,8 +178,7 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
     // Whether every row of C starts where 4 columns may be stored at once.
     const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;
     const bool is_aligned = misaligned == 0;
-    __global float *parts = (__global float *) (work + parts_at * 4)
-            + 4 * item;
+    __global float *parts = (__global float *) (work + parts_at * 4) + 4 * item;
     // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
     // work-group takes `share` steps. A last turn that is three quarters full is a turn.
     const uint groups = get_num_groups(0);
@@ -268,14 +263,11 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
         const int first_m = tile_m * 64, first_n = tile_n * 128;
         {
             const uint lane_m = lane / 4, lane_n = lane % 4;
-            const uint warp_m = 0,
-                    warp_n = warp * 32;
-            // Where a work-item's first rows (columns) are in the parts of a tile, of 64
-            // (64) by 32 values of k.
-            const uint a_chunk = warp_m / 64 * 8192
-                    + (warp_m % 64 / 4 + lane_m) * 16;
-            const uint b_chunk = warp_n / 64 * 8192
-                    + (warp_n % 64 / 4 + lane_n) * 16;
+            const uint warp_m = 0, warp_n = warp * 32;
+            // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32
+            // values of k.
+            const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
+            const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
             float c[8][8];
             #pragma unroll
             for (int m = 0; m < 8; m++)
@@ -292,8 +284,9 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
                 __local const uchar *a_tile = a_tiles + stage * 8192;
                 __local const uchar *b_tile = b_tiles + stage * 16384;
                 // Goes through k; of each it reads its rows and columns by fours, and multiplies
-                // each by each. Of four that are transposed the other two come first in every other
-                // pair of lines.
+                // each by each.
+                // Of four that are transposed the other two come first in every other pair of
+                // lines.
                 #pragma unroll 4
                 for (int q = 0; q < 8; q++) {
                     const uint a_from = a_chunk ^ q * 16;
@@ -380,7 +373,8 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_sgemm_tma_add(long M, long N, long K,
-        __global const float *restrict work, long parts_at, float alpha, float beta,
+        __global const float *restrict work, long parts_at,
+        float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     typedef float sum_t;
@@ -442,8 +436,7 @@ void kiln_sgemm_tma_add(long M, long N, long K,
                 float4 some[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0
-                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
+                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
@@ -452,8 +445,7 @@ void kiln_sgemm_tma_add(long M, long N, long K,
             const uint e = first;
             const uint warp = item / 32, lane = item % 32;
             const uint lane_m = lane / 4, lane_n = lane % 4;
-            const uint warp_m = 0,
-                    warp_n = warp * 32;
+            const uint warp_m = 0, warp_n = warp * 32;
             const uint m = e / 8, n = e % 8;
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
             const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;
@@ -470,8 +462,8 @@ void kiln_sgemm_tma_add(long M, long N, long K,
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is
-    // then added in their order.
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
     for (uint at = told[2]; at < 64; at += told[3]) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
@@ -500,8 +492,7 @@ void kiln_sgemm_tma_add(long M, long N, long K,
             const uint e = element / 512 * 4 + element % 4;
             const uint warp = item / 32, lane = item % 32;
             const uint lane_m = lane / 4, lane_n = lane % 4;
-            const uint warp_m = 0,
-                    warp_n = warp * 32;
+            const uint warp_m = 0, warp_n = warp * 32;
             const uint m = e / 8, n = e % 8;
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
             const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;

@@ -186,8 +186,7 @@ static void transpose_block(__local uchar *tile, uint rows, uint i)
 }
 
 // put for column `col` of the row `out`, if there is such a column and it is stored.
-static void put_column(float x, __global float *out, long col, long N,
-        float alpha, float beta)
+static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -255,17 +254,17 @@ void kiln_sgemm_tma_copyb(long rows, long cols,
 // A is stored M x K.
 // B is stored K x N.
 // For NVIDIA's compute capability 9.0.
-// A work-group computes 64 x 64 of C. Tiles of A and B, 32 deep, are fetched into local
-// memory, up to 4 at a time, by the copy engine for one work-item. A
-// tile's `full` barrier says that it is there. A warp computes
-// 32 x 16 of C, and says by `empty` when it has read a tile.
+// A work-group computes 64 x 64 of C. Tiles of A and B, 32 deep, are fetched into local memory, up
+// to 4 at a time, by the copy engine for one work-item. A tile's `full` barrier says that it is
+// there. A warp computes 32 x 16 of C, and says by `empty` when it has read a tile.
 // Tiles whose k lie side by side are transposed by four warps of their own; the `transposed`
 // barrier says that they were.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
 void kiln_sgemm_tma_multiply(long M, long N, long K,
         __global const float *restrict A, long a_offset, long lda,
         __global const float *restrict B, long b_offset, long ldb,
-        __global uchar *work, long maps_at, long parts_at, float alpha, float beta,
+        __global uchar *work, long maps_at, long parts_at,
+        float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     __local uchar a_tiles[32768] __attribute__((aligned(1024)));
@@ -295,11 +294,9 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
         map[lane] = 0;
         warp_sync();
         if (item == 0)
-            write_map(local_address(map), (ulong) (A + a_offset), M, K, lda,
-                    box_m, 32, 3);
+            write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 32, 3);
         if (item == 32)
-            write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb,
-                    32, 64, 0);
+            write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 64, 0);
         warp_sync();
         publish_map(a_map + which * 128, local_address(map));
     }
@@ -338,17 +335,14 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
                 const uint mbarrier = fulls + 8 * stage;
                 const int k = step * 32;
                 mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                fetch_box(a_at + stage * 8192, a_map,
-                        k, first_m, mbarrier);
-                fetch_box(b_at + stage * 8192, b_map,
-                        first_n, k, mbarrier);
+                fetch_box(a_at + stage * 8192, a_map, k, first_m, mbarrier);
+                fetch_box(b_at + stage * 8192, b_map, first_n, k, mbarrier);
             }
             if (t > 0) {
                 // Transposes the tiles of place p, as soon as they are there, and says so. Of up to
                 // 64 rows (columns) at a time each work-item has 4, with 4 values of k.
                 mbarrier_wait(fulls + 8 * p, transpose_phase);
-                transpose_block(a_tiles + p * 8192, 64,
-                        item - 256);
+                transpose_block(a_tiles + p * 8192, 64, item - 256);
                 warp_sync();
                 if (item % 32 == 0)
                     mbarrier_arrive(transposeds + 8 * p);
@@ -376,14 +370,11 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
         // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16
         // bytes takes two turns of local memory, not four.
         const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
-        const uint warp_m = warp % 2 * 32,
-                warp_n = warp / 2 * 16;
-        // Where a work-item's first rows (columns) are in the parts of a tile, of 64
-        // (64) by 32 values of k.
-        const uint a_chunk = warp_m / 64 * 8192
-                + (warp_m % 64 / 4 + lane_m) * 16;
-        const uint b_chunk = warp_n / 64 * 8192
-                + (warp_n % 64 / 4 + lane_n) * 16;
+        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
+        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32
+        // values of k.
+        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
+        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
         float c[4][4];
         #pragma unroll
         for (int m = 0; m < 4; m++)
@@ -413,8 +404,7 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
                         as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
                     }
                     {
-                        const float4 x = *(__local const float4 *) (b_tile + k * 256
-                                + b_from);
+                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + b_from);
                         bs[0] = x.s0, bs[1] = x.s1, bs[2] = x.s2, bs[3] = x.s3;
                     }
                     #pragma unroll

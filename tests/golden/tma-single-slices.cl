@@ -208,8 +208,7 @@ static void transpose_block(__local uchar *tile, uint rows, uint i)
 }
 
 // put for column `col` of the row `out`, if there is such a column and it is stored.
-static void put_column(float x, __global float *out, long col, long N,
-        float alpha, float beta)
+static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -277,10 +276,9 @@ void kiln_sgemm_tma_copyb(long rows, long cols,
 // A is stored M x K.
 // B is stored N x K.
 // For NVIDIA's compute capability 9.0.
-// A work-group computes 64 x 64 of C. Tiles of A and B, 32 deep, are fetched into local
-// memory, up to 6 at a time, by the copy engine for one work-item. A
-// tile's `full` barrier says that it is there. A warp computes
-// 64 x 32 of C, and says by `empty` when it has read a tile.
+// A work-group computes 64 x 64 of C. Tiles of A and B, 32 deep, are fetched into local memory, up
+// to 6 at a time, by the copy engine for one work-item. A tile's `full` barrier says that it is
+// there. A warp computes 64 x 32 of C, and says by `empty` when it has read a tile.
 // The first 2 are copied by all who multiply, while the tensor maps are made.
 // Tiles whose k lie side by side are transposed by four warps of their own; the `transposed`
 // barrier says that they were.
@@ -288,7 +286,8 @@ __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
 void kiln_sgemm_tma_multiply(long M, long N, long K,
         __global const float *restrict A, long a_offset, long lda,
         __global const float *restrict B, long b_offset, long ldb,
-        __global uchar *work, long maps_at, long parts_at, float alpha, float beta,
+        __global uchar *work, long maps_at, long parts_at,
+        float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     __local uchar a_tiles[49152] __attribute__((aligned(1024)));
@@ -330,11 +329,9 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
             map[lane] = 0;
             warp_sync();
             if (item == 256)
-                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda,
-                        box_m, 32, 3);
+                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 32, 3);
             if (item == 288)
-                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb,
-                        box_n, 32, 3);
+                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32, 3);
             warp_sync();
             publish_map(a_map + which * 128, local_address(map));
             asm volatile("bar.sync 3, 64;" ::: "memory");
@@ -364,19 +361,15 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
                 const uint mbarrier = fulls + 8 * stage;
                 const int k = step * 32;
                 mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                fetch_box(a_at + stage * 8192, a_map,
-                        k, first_m, mbarrier);
-                fetch_box(b_at + stage * 8192, b_map,
-                        k, first_n, mbarrier);
+                fetch_box(a_at + stage * 8192, a_map, k, first_m, mbarrier);
+                fetch_box(b_at + stage * 8192, b_map, k, first_n, mbarrier);
             }
             if (t > 0) {
                 // Transposes the tiles of place p, as soon as they are there, and says so. Of up to
                 // 64 rows (columns) at a time each work-item has 4, with 4 values of k.
                 mbarrier_wait(fulls + 8 * p, transpose_phase);
-                transpose_block(a_tiles + p * 8192, 64,
-                        item - 256);
-                transpose_block(b_tiles + p * 8192, 64,
-                        item - 256);
+                transpose_block(a_tiles + p * 8192, 64, item - 256);
+                transpose_block(b_tiles + p * 8192, 64, item - 256);
                 warp_sync();
                 if (item % 32 == 0)
                     mbarrier_arrive(transposeds + 8 * p);
@@ -433,21 +426,18 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
     const int first_m = tile_m * 64, first_n = tile_n * 64;
     {
         const uint lane_m = lane / 4, lane_n = lane % 4;
-        const uint warp_m = 0,
-                warp_n = warp % 2 * 32;
-        // Where a work-item's first rows (columns) are in the parts of a tile, of 64
-        // (64) by 32 values of k.
-        const uint a_chunk = warp_m / 64 * 8192
-                + (warp_m % 64 / 4 + lane_m) * 16;
-        const uint b_chunk = warp_n / 64 * 8192
-                + (warp_n % 64 / 4 + lane_n) * 16;
+        const uint warp_m = 0, warp_n = warp % 2 * 32;
+        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32
+        // values of k.
+        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
+        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
         float c[8][8];
         #pragma unroll
         for (int m = 0; m < 8; m++)
             #pragma unroll
             for (int n = 0; n < 8; n++)
                 c[m][n] = 0;
-        // Every 4th step is this warp's.
+        // Of 4 steps in a row one is this warp's.
         const int slice = warp / 2;
         stage = slice;
         for (int now = slice; now < num; now += 4) {
@@ -456,8 +446,7 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
             // local memory has surely arrived only when it has been multiplied.
             warp_sync();
             if (now >= 4 && lane == 0)
-                mbarrier_arrive(empties
-                        + 8 * (stage < 4 ? stage + 2 : stage - 4));
+                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 2 : stage - 4));
             __local const uchar *a_tile = a_tiles + stage * 8192;
             __local const uchar *b_tile = b_tiles + stage * 8192;
             // Goes through k; of each it reads its rows and columns by fours, and multiplies each

@@ -62,11 +62,9 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 64 lines of 16 elements, of which this work-item copies
-// 2 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_a(uint to, __global const double *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 64 lines of 16 elements, of which this work-item copies 2 at a time, in one line
+// of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 2;
     from += first * ld + col;
@@ -75,8 +73,7 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -84,19 +81,15 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
-            copy_16(to + where, from + n * ld, line < lines
-                    ? clamp(cols - (int) x, 0, 2) * 8 : 0);
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + n * ld, line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
 
-// Begins to copy 64 lines of 16 elements, of which this work-item copies
-// 2 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_b(uint to, __global const double *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 64 lines of 16 elements, of which this work-item copies 2 at a time, in one line
+// of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_b(uint to, __global const double *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 2;
     from += first * ld + col;
@@ -105,8 +98,7 @@ static void copy_b(uint to, __global const double *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -114,10 +106,8 @@ static void copy_b(uint to, __global const double *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
-            copy_16(to + where, from + n * ld, line < lines
-                    ? clamp(cols - (int) x, 0, 2) * 8 : 0);
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + n * ld, line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
@@ -215,23 +205,23 @@ static void put_pair(double x, double y, __global double *out, long col,
 // order of its own, so that work-items side by side meet different banks.
 static uint c_place(uint row, uint col)
 {
-    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2
-            + col % 2;
+    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2 + col % 2;
 }
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
 // For NVIDIA's compute capability 8.0 and later.
-// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16
-// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.
+// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16 deep, are copied
+// into local memory asynchronously, 2 ahead of those that are multiplied.
 // As many work-groups as run at once take tiles in turn.
-// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
-// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama et
+// al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_dgemmt_async_stream(long M, long N, long K,
         __global const double *restrict A, long a_offset, long lda,
         __global const double *restrict B, long b_offset, long ldb,
-        __global double *work, long parts_at, double alpha, double beta,
+        __global double *work, long parts_at,
+        double alpha, double beta,
         __global double *restrict C, long c_offset, long ldc, int triangle)
 {
     __local uchar both_tiles[49152] __attribute__((aligned(1024)));
@@ -248,8 +238,7 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
     // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
     // work-group takes `share` steps. A last turn that is three quarters full is a turn.
     const uint groups = get_num_groups(0);
-    const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 63) / 64,
-            triangle);
+    const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 63) / 64, triangle);
     const uint in_turns = tiles / groups * groups;
     const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;
     const uint steps = ((uint) K + 15) / 16;
@@ -279,8 +268,7 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
             const uint lane_m = lane / 4, lane_k = lane % 4;
             // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
             const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
-            const uint warp_m = warp % 2 * 32,
-                    warp_n = warp / 2 * 32;
+            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
             double c[2][4][4];
             #pragma unroll
             for (int i = 0; i < 2; i++)
@@ -293,8 +281,8 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
             // agree, and so is the order of rows and columns within a block. Column x, in 16 bytes,
             // of row r of a tile is at x ^ r % 8. The orders here let no two work-items that read
             // together meet in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and
-            // what is read is where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5
-            // 6.
+            // what is read is where it is used.
+            // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
             const uint k_0 = 2 * lane_k + lane_k % 2;
             const uint a_first = (warp_m + lane_r) * 128;
             const uint b_first = (warp_n + lane_r) * 128;
@@ -335,8 +323,8 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
                         as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);
                         as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024
                                 + at);
-                        as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at
-                                ^ 8));
+                        as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048
+                                + (at ^ 8));
                         as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048
                                 + 1024 + (at ^ 8));
                     }
@@ -344,8 +332,8 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
                     for (int j = 0; j < 4; j++) {
                         const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
                         bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);
-                        bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at
-                                ^ 8));
+                        bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024
+                                + (at ^ 8));
                     }
                     #pragma unroll
                     for (int i = 0; i < 2; i++)
@@ -381,8 +369,7 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
                         const uint row = warp_m + i * 16 + h * 8 + lane_r;
                         #pragma unroll
                         for (int j = 0; j < 4; j++) {
-                            const uint col = warp_n + j * 8
-                                    + lane_k % 2 * 4 + lane_k / 2 * 2;
+                            const uint col = warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
                             *(__local double2 *) (c_tile + c_place(row, col)) =
                                     (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);
                         }
@@ -416,8 +403,7 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
                     __global double *out = C + row * ldc;
                     #pragma unroll
                     for (int j = 0; j < 4; j++) {
-                        const long col = first_n + warp_n + j * 8
-                                + lane_k % 2 * 4 + lane_k / 2 * 2;
+                        const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
                         put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, stored, alpha, beta,
                                 is_aligned);
                     }
@@ -429,7 +415,8 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_dgemmt_async_add(long M, long N, long K,
-        __global const double *restrict work, long parts_at, double alpha, double beta,
+        __global const double *restrict work, long parts_at,
+        double alpha, double beta,
         __global double *restrict C, long c_offset, long ldc, int triangle)
 {
     typedef double sum_t;
@@ -441,8 +428,7 @@ void kiln_dgemmt_async_add(long M, long N, long K,
         // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
         // work-group takes `share` steps. A last turn that is three quarters full is a turn.
         const uint groups = get_num_groups(0);
-        const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 63) / 64,
-                triangle);
+        const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 63) / 64, triangle);
         const uint in_turns = tiles / groups * groups;
         const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;
         const uint steps = ((uint) K + 15) / 16;
@@ -483,8 +469,7 @@ void kiln_dgemmt_async_add(long M, long N, long K,
         // Whether every row of C starts where 2 columns may be stored at once.
         const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;
         const bool are_aligned = misaligned == 0;
-        const bool is_aligned = are_aligned
-                && is_inside(first_m, first_n, 64, 64, triangle);
+        const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 64, triangle);
         for (uint at = told[2] * 256 + adder; at < 2048; at += told[3] * 256) {
             __global const double2 *part = (__global const double2 *) parts + at;
             double2 sum = 0;
@@ -492,8 +477,7 @@ void kiln_dgemmt_async_add(long M, long N, long K,
                 double2 some[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0
-                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
+                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
@@ -508,13 +492,10 @@ void kiln_dgemmt_async_add(long M, long N, long K,
             const uint lane_m = lane / 4, lane_k = lane % 4;
             // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
             const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
-            const uint warp_m = warp % 2 * 32,
-                    warp_n = warp / 2 * 32;
+            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
             const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;
-            const long row = first_m + warp_m + in_m
-                    + e / 2 % 2 * 8 + lane_r;
-            const long col = first_n + warp_n + in_n
-                    + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;
+            const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;
+            const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;
             const long2 stored = stored_columns(row, N, triangle);
             if (row < M)
                 put_pair(sums_of.each[0], sums_of.each[1], C + row * ldc, col,
@@ -522,8 +503,8 @@ void kiln_dgemmt_async_add(long M, long N, long K,
         }
         return;
     }
-    // Of 64 reals at a time each of eight warps adds up every eighth part; what they have is
-    // then added in their order.
+    // Of 64 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
     for (uint at = told[2]; at < 64; at += told[3]) {
         double2 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
@@ -554,13 +535,10 @@ void kiln_dgemmt_async_add(long M, long N, long K,
             const uint lane_m = lane / 4, lane_k = lane % 4;
             // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
             const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
-            const uint warp_m = warp % 2 * 32,
-                    warp_n = warp / 2 * 32;
+            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
             const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;
-            const long row = first_m + warp_m + in_m
-                    + e / 2 % 2 * 8 + lane_r;
-            const long col = first_n + warp_n + in_n
-                    + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;
+            const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;
+            const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;
             const long2 stored = stored_columns(row, N, triangle);
             if (row < M)
                 put_column(all, C + row * ldc, col, stored, alpha, beta);

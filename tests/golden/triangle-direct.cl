@@ -37,7 +37,8 @@ static void put(float x, float alpha, float beta, __global float *p)
 // A work-group of 8 x 8 work-items; each computes 2 x 2 of C in registers.
 // Rows and columns past the end repeat the last one; what is computed from them is not stored.
 __kernel __attribute__((reqd_work_group_size(8, 8, 1)))
-void kiln_sgemmt_direct_multiply(long M, long N, long K, float alpha, float beta,
+void kiln_sgemmt_direct_multiply(long M, long N, long K,
+        float alpha, float beta,
         __global const float *restrict A, long a_offset, long lda,
         __global const float *restrict B, long b_offset, long ldb,
         __global float *restrict C, long c_offset, long ldc, int triangle)

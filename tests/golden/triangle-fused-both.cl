@@ -68,17 +68,18 @@ static long2 stored_blocks(long chunk, long blocks, long vector, long end, int t
 // A is stored K x M.
 // B is stored N x K.
 // A work-group is one work-item. It packs slices of panels of B into local memory, and multiplies
-// them with blocks of 2 rows of A, which it packs too. A block of C is
-// held in registers. Blocks of which nothing is stored are left out.
+// them with blocks of 2 rows of A, which it packs too. A block of C is held in registers. Blocks of
+// which nothing is stored are left out.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_dgemmt_fused_multiply(long M, long N, long K, double alpha, double beta,
+void kiln_dgemmt_fused_multiply(long M, long N, long K,
+        double alpha, double beta,
         __global const double *restrict A, long a_offset, long lda,
         __global const double *restrict B, long b_offset, long ldb,
         __global double *restrict C, long c_offset, long ldc, int triangle)
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 4 apart.
-    // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of
-    // equal size, but for 2 columns or the last slice.
+    // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of equal size, but for 2
+    // columns or the last slice.
     // Panels that are packed together lie one after the other, and so do their sums.
     __local double packed[512] __attribute__((aligned(16)));
     // A slice of a chunk of A: block after block, for every k the block's rows side by side.
@@ -88,11 +89,10 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K, double alpha, double bet
 
     const long blocks = (M + 1) / 2;
     const long vectors = (N + 1) / 2, panels = (vectors + 1) / 2;
-    const long slices = max((K + 63) / 64, (long) 1),
-            slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
 
-    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
-    // takes as many blocks, to one, of this order.
+    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group takes
+    // as many blocks, to one, of this order.
     const long group = get_group_id(0), groups = get_num_groups(0);
     A += a_offset;
     B += b_offset;
@@ -125,11 +125,9 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K, double alpha, double bet
         before = 0;
         // Panels of the same blocks, all of which are the work-group's, are packed together.
         long together = 1;
-        while (together < 2 && this_panel + 1 < panels && last - first == some
-                && left >= some) {
+        while (together < 2 && this_panel + 1 < panels && last - first == some && left >= some) {
             const long next = vectors * (this_panel + 2) / panels;
-            const long2 as_well =
-                    stored_blocks(chunk, blocks, vector[together], next, triangle);
+            const long2 as_well = stored_blocks(chunk, blocks, vector[together], next, triangle);
             if (as_well.x != first || as_well.y != last)
                 break;
             vector[++together] = next;
@@ -188,13 +186,12 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K, double alpha, double bet
                 __local const double *panel = packed + p * 256;
                 for (long block = first; block < last; block++) {
                     const long row = (chunk + block) * 2;
-                    __local double *sum = sums + p * 32
-                            + (slices > 1 ? block * 8 : 0);
+                    __local double *sum = sums + p * 32 + (slices > 1 ? block * 8 : 0);
                     __local const double *b = panel;
                     __local const double *a = packed_a + block * 128;
                     if (width == 1) {
-                        // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`,
-                        // where vectors lie as in a block of 2.
+                        // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
+                        // vectors lie as in a block of 2.
                         double2 c0_0 = 0;
                         double2 c1_0 = 0;
                         if (k0 > 0) {
@@ -217,8 +214,8 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K, double alpha, double bet
                         keep(c1_0, 2, sum);
                     }
                     if (width == 2) {
-                        // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`,
-                        // where vectors lie as in a block of 2.
+                        // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
+                        // vectors lie as in a block of 2.
                         double2 c0_0 = 0, c0_1 = 0;
                         double2 c1_0 = 0, c1_1 = 0;
                         if (k0 > 0) {

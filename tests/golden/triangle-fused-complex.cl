@@ -90,29 +90,28 @@ static long2 stored_blocks(long chunk, long blocks, long vector, long end, int t
 // A is stored M x K.
 // B is stored K x N.
 // A work-group is one work-item. It packs slices of panels of B into local memory, and multiplies
-// them with blocks of 2 rows of A, as they lie. A block of C is
-// held in registers. Blocks of which nothing is stored are left out.
+// them with blocks of 2 rows of A, as they lie. A block of C is held in registers. Blocks of which
+// nothing is stored are left out.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,
-        float beta_imag, int conj_a, int conj_b,
+void kiln_cgemmt_fused_multiply(long M, long N, long K,
+        float alpha, float alpha_imag, float beta, float beta_imag, int conj_a, int conj_b,
         __global const float2 *restrict A, long a_offset, long lda,
         __global const float2 *restrict B, long b_offset, long ldb,
         __global float2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
-    // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of
-    // equal size, but for 2 columns or the last slice.
+    // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of equal size, but for 2
+    // columns or the last slice.
     __local float panel[512] __attribute__((aligned(16)));
     // What the slices of K add up to so far, block after block.
     __local float sums[64] __attribute__((aligned(16)));
 
     const long blocks = (M + 1) / 2;
     const long vectors = (N + 1) / 2, panels = (vectors + 1) / 2;
-    const long slices = max((K + 63) / 64, (long) 1),
-            slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
 
-    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
-    // takes as many blocks, to one, of this order.
+    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group takes
+    // as many blocks, to one, of this order.
     const long group = get_group_id(0), groups = get_num_groups(0);
     A += a_offset;
     B += b_offset;
@@ -163,15 +162,14 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha
             }
             for (long block = first; block < last; block++) {
                 const long row = (chunk + block) * 2;
-                __local float *sum = sums
-                        + (slices > 1 ? block * 16 : 0);
+                __local float *sum = sums + (slices > 1 ? block * 16 : 0);
                 __local const float *b = panel;
                 __global const float2 *restrict a = A + k0;
                 const long r0 = min(row, M - 1) * lda;
                 const long r1 = min(row + 1, M - 1) * lda;
                 if (width == 1) {
-                    // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`,
-                    // where vectors lie as in a block of 2.
+                    // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
+                    // vectors lie as in a block of 2.
                     float4 c0_0 = 0;
                     float4 c1_0 = 0;
                     if (k0 > 0) {
@@ -198,8 +196,8 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha
                     keep(c1_0, 2, sum);
                 }
                 if (width == 2) {
-                    // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`,
-                    // where vectors lie as in a block of 2.
+                    // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
+                    // vectors lie as in a block of 2.
                     float4 c0_0 = 0, c0_1 = 0;
                     float4 c1_0 = 0, c1_1 = 0;
                     if (k0 > 0) {

@@ -42,8 +42,8 @@ static void put_vector(float4 x, float alpha, float beta, __global float *p)
         store_vector(alpha * x + beta * load_vector(p), p);
 }
 // Asks for the line of memory of an address that is read soon: nothing, unless there is the
-// builtin. The address may lie outside of a buffer, so that this is for compilers that make a
-// CPU's own code; others do without.
+// builtin. The address may lie outside of a buffer, so that this is for compilers that make a CPU's
+// own code; others do without.
 #define ask_for(address)
 #if defined(__has_builtin) && !defined(__SPIR__) && !defined(__SPIRV__)
 #if __has_builtin(__builtin_prefetch)
@@ -73,17 +73,18 @@ static long2 stored_blocks(long chunk, long blocks, long vector, long end, int t
 // A is stored M x K.
 // B is stored K x N.
 // A work-group is one work-item. It packs slices of panels of B into local memory, and multiplies
-// them with blocks of 2 rows of A, as they lie. A block of C is
-// held in registers. Blocks of which nothing is stored are left out.
+// them with blocks of 2 rows of A, as they lie. A block of C is held in registers. Blocks of which
+// nothing is stored are left out.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
+void kiln_sgemmt_fused_multiply(long M, long N, long K,
+        float alpha, float beta,
         __global const float *restrict A, long a_offset, long lda,
         __global const float *restrict B, long b_offset, long ldb,
         __global float *restrict C, long c_offset, long ldc, int triangle)
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
-    // Panels are up to 8 columns wide, slices up to 64 of K deep. All are of
-    // equal size, but for 4 columns or the last slice.
+    // Panels are up to 8 columns wide, slices up to 64 of K deep. All are of equal size, but for 4
+    // columns or the last slice.
     // Panels that are packed together lie one after the other, and so do their sums.
     __local float packed[1024] __attribute__((aligned(16)));
     // What the slices of K add up to so far, block after block.
@@ -91,11 +92,10 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
 
     const long blocks = (M + 1) / 2;
     const long vectors = (N + 3) / 4, panels = (vectors + 1) / 2;
-    const long slices = max((K + 63) / 64, (long) 1),
-            slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
 
-    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
-    // takes as many blocks, to one, of this order.
+    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group takes
+    // as many blocks, to one, of this order.
     const long group = get_group_id(0), groups = get_num_groups(0);
     A += a_offset;
     B += b_offset;
@@ -128,11 +128,9 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
         before = 0;
         // Panels of the same blocks, all of which are the work-group's, are packed together.
         long together = 1;
-        while (together < 2 && this_panel + 1 < panels && last - first == some
-                && left >= some) {
+        while (together < 2 && this_panel + 1 < panels && last - first == some && left >= some) {
             const long next = vectors * (this_panel + 2) / panels;
-            const long2 as_well =
-                    stored_blocks(chunk, blocks, vector[together], next, triangle);
+            const long2 as_well = stored_blocks(chunk, blocks, vector[together], next, triangle);
             if (as_well.x != first || as_well.y != last)
                 break;
             vector[++together] = next;
@@ -162,20 +160,19 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
                 __local const float *panel = packed + p * 512;
                 for (long block = first; block < last; block++) {
                     const long row = (chunk + block) * 2;
-                    __local float *sum = sums + p * 64
-                            + (slices > 1 ? block * 16 : 0);
+                    __local float *sum = sums + p * 64 + (slices > 1 ? block * 16 : 0);
                     __local const float *b = panel;
                     // The rows of B that are packed next: those below or, after the last slice,
                     // beside these.
                     __global const float *next = B + col;
-                    next += k0 + depth < K ? (k0 + depth) * ldb : (vector[together] - vector[0])
-                            * 4;
+                    next += k0 + depth < K ? (k0 + depth) * ldb
+                            : (vector[together] - vector[0]) * 4;
                     __global const float *restrict a = A + k0;
                     const long r0 = min(row, M - 1) * lda;
                     const long r1 = min(row + 1, M - 1) * lda;
                     if (width == 1) {
-                        // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`,
-                        // where vectors lie as in a block of 2.
+                        // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
+                        // vectors lie as in a block of 2.
                         float4 c0_0 = 0;
                         float4 c1_0 = 0;
                         if (k0 > 0) {
@@ -200,8 +197,8 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
                         keep(c1_0, 2, sum);
                     }
                     if (width == 2) {
-                        // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`,
-                        // where vectors lie as in a block of 2.
+                        // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
+                        // vectors lie as in a block of 2.
                         float4 c0_0 = 0, c0_1 = 0;
                         float4 c1_0 = 0, c1_1 = 0;
                         if (k0 > 0) {

@@ -70,8 +70,8 @@ static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_ima
     vstore4(x, 0, (__global float *) p);
 }
 // Asks for the line of memory of an address that is read soon: nothing, unless there is the
-// builtin. The address may lie outside of a buffer, so that this is for compilers that make a
-// CPU's own code; others do without.
+// builtin. The address may lie outside of a buffer, so that this is for compilers that make a CPU's
+// own code; others do without.
 #define ask_for(address)
 #if defined(__has_builtin) && !defined(__SPIR__) && !defined(__SPIRV__)
 #if __has_builtin(__builtin_prefetch)
@@ -112,18 +112,18 @@ static long2 stored_blocks(long chunk, long blocks, long vector, long end, int t
 // A is stored M x K.
 // B is stored K x N.
 // A work-group is one work-item. It packs slices of panels of B into local memory, and multiplies
-// them with blocks of 2 rows of A, as they lie. A block of C is
-// held in registers. Blocks of which nothing is stored are left out.
+// them with blocks of 2 rows of A, as they lie. A block of C is held in registers. Blocks of which
+// nothing is stored are left out.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,
-        float beta_imag, int conj_a, int conj_b,
+void kiln_cgemmt_fused_multiply(long M, long N, long K,
+        float alpha, float alpha_imag, float beta, float beta_imag, int conj_a, int conj_b,
         __global const float2 *restrict A, long a_offset, long lda,
         __global const float2 *restrict B, long b_offset, long ldb,
         __global float2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
-    // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of
-    // equal size, but for 4 columns or the last slice.
+    // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of equal size, but for 4
+    // columns or the last slice.
     // 4 columns are packed as two vectors, of real and of imaginary parts.
     // Panels that are packed together lie one after the other, and so do their sums.
     __local float packed[1024] __attribute__((aligned(16)));
@@ -132,11 +132,10 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha
 
     const long blocks = (M + 1) / 2;
     const long vectors = (N + 3) / 4, panels = vectors;
-    const long slices = max((K + 63) / 64, (long) 1),
-            slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
 
-    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
-    // takes as many blocks, to one, of this order.
+    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group takes
+    // as many blocks, to one, of this order.
     const long group = get_group_id(0), groups = get_num_groups(0);
     A += a_offset;
     B += b_offset;
@@ -171,11 +170,9 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha
         before = 0;
         // Panels of the same blocks, all of which are the work-group's, are packed together.
         long together = 1;
-        while (together < 2 && this_panel + 1 < panels && last - first == some
-                && left >= some) {
+        while (together < 2 && this_panel + 1 < panels && last - first == some && left >= some) {
             const long next = vectors * (this_panel + 2) / panels;
-            const long2 as_well =
-                    stored_blocks(chunk, blocks, vector[together], next, triangle);
+            const long2 as_well = stored_blocks(chunk, blocks, vector[together], next, triangle);
             if (as_well.x != first || as_well.y != last)
                 break;
             vector[++together] = next;
@@ -212,20 +209,19 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha
                 __local const float *panel = packed + p * 512;
                 for (long block = first; block < last; block++) {
                     const long row = (chunk + block) * 2;
-                    __local float *sum = sums + p * 64
-                            + (slices > 1 ? block * 16 : 0);
+                    __local float *sum = sums + p * 64 + (slices > 1 ? block * 16 : 0);
                     __local const float *b = panel;
                     // The rows of B that are packed next: those below or, after the last slice,
                     // beside these.
                     __global const float2 *next = B + col;
-                    next += k0 + depth < K ? (k0 + depth) * ldb : (vector[together] - vector[0])
-                            * 4;
+                    next += k0 + depth < K ? (k0 + depth) * ldb
+                            : (vector[together] - vector[0]) * 4;
                     __global const float2 *restrict a = A + k0;
                     const long r0 = min(row, M - 1) * lda;
                     const long r1 = min(row + 1, M - 1) * lda;
                     if (width == 1) {
-                        // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`,
-                        // where vectors lie as in a block of 2.
+                        // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
+                        // vectors lie as in a block of 2.
                         float4 c0_0 = 0, c0_1 = 0;
                         float4 c1_0 = 0, c1_1 = 0;
                         if (k0 > 0) {

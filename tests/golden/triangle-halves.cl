@@ -277,8 +277,8 @@ static uint not_0(float x, float y, uint low)
     return x != 0 && fabs(y) < 0x1p-35f ? (x < 0 ? 0x8001 : 1) : low;
 }
 
-// Eight elements of a line along k: the high pieces, and the low ones times 2^11 1024 bytes
-// further on. Of a line that is not cut, four elements each.
+// Eight elements of a line along k: the high pieces, and the low ones times 2^11 1024 bytes further
+// on. Of a line that is not cut, four elements each.
 static void put_pieces(const float x[8], int e, __global uchar *to)
 {
     uint high[4], low[4];
@@ -374,8 +374,8 @@ static struct look look_of_all(struct look look, __local uint *scratch)
     return all;
 }
 
-// A work-item looks at every 64th eight elements of one of eight lines, from
-// `first` on, for k from `begin` to `end`.
+// A work-item looks at eight of each 512 elements of one of eight lines, from `first` on, for k
+// from `begin` to `end`.
 static struct look look_along(long first,
         __global const float *X, long ldx, long lines, long begin, long end)
 {
@@ -415,8 +415,7 @@ static void cut_along(long first, int e,
     }
     for (; k < padded_end; k += 512) {
         float x[8];
-        load_some(x, X + line * ldx + k, 1,
-                line < lines ? end - k : 0);
+        load_some(x, X + line * ldx + k, 1, line < lines ? end - k : 0);
         put_pieces(x, e, pieces_at(work, padded, line, k));
     }
 }
@@ -434,8 +433,7 @@ void kiln_xgemmt_halves_cut(long a_lines, long a_depth,
     const long b_padded = (b_lines + 127) / 128 * 128;
     for (long task = get_group_id(0); task < (a_padded + b_padded) / 8;
          task += get_num_groups(0)) {
-        const long of_both = task * 8,
-                depth = a_depth;
+        const long of_both = task * 8, depth = a_depth;
         if (of_both < a_padded) {
             const long first = of_both, lines = a_lines, ldx = lda, padded = a_padded;
             __global const float *X = A + a_offset;
@@ -506,14 +504,15 @@ void kiln_xgemmt_halves_cutb(long lines, long depth,
 // B is stored N x K.
 // For NVIDIA's compute capability 9.0.
 // op(A) and op(B) have been cut into halves, an element x of a row (column) into x = 2^-e (high +
-// 2^-11 low). A work-group computes 64 x 128 of C; tiles of both pieces, 64 deep, are
-// fetched into local memory, up to 4 at a time, and a tile's `full` barrier says that it is
-// there. One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by
-// the `empty` barrier when they have read a tile.
+// 2^-11 low). A work-group computes 64 x 128 of C; tiles of both pieces, 64 deep, are fetched into
+// local memory, up to 4 at a time, and a tile's `full` barrier says that it is there. One work-item
+// fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty` barrier when they have
+// read a tile.
 __kernel __attribute__((reqd_work_group_size(160, 1, 1)))
 void kiln_xgemmt_halves_multiply(long M, long N, long K,
         __global const uchar *restrict packed_a, long packed_a_at,
-        __global const uchar *restrict packed_b, long packed_b_at, float alpha, float beta,
+        __global const uchar *restrict packed_b, long packed_b_at,
+        float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc, int triangle)
 {
     __local uchar a_tiles[65536] __attribute__((aligned(1024)));
@@ -525,8 +524,7 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
     const uint fulls = local_address(full), empties = local_address(empty);
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     {
-        const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 127) / 128,
-                triangle);
+        const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 127) / 128, triangle);
         if (get_group_id(1) * get_num_groups(0) + get_group_id(0) >= tiles)
             return;
     }
@@ -547,10 +545,8 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
 
     if (item >= 128) {
         if (item == 128) {
-            __global const uchar *a_pieces =
-                    (__global const uchar *) (a_exponents + a_lines);
-            __global const uchar *b_pieces =
-                    (__global const uchar *) (b_exponents + b_lines);
+            __global const uchar *a_pieces = (__global const uchar *) (a_exponents + a_lines);
+            __global const uchar *b_pieces = (__global const uchar *) (b_exponents + b_lines);
             uint stage = 0, phase = 1;
             const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
             const int first = 0, num = (K + 63) / 64;
@@ -598,8 +594,7 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
         #pragma unroll
         for (int i = 0; i < 64; i++)
             c[i] = 0;
-        const long row_0 = first_m + item / 32 * 16 + item % 32 / 4,
-                col_0 = first_n + item % 4 * 2;
+        const long row_0 = first_m + item / 32 * 16 + item % 32 / 4, col_0 = first_n + item % 4 * 2;
         if (is_plain) {
             const uint warp = item / 32;
             // 128 of k have sums of their own, so that fewer are added one after the other.
@@ -635,15 +630,13 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
                     #pragma unroll
                     for (uint h = 0; h < 2; h++) {
                         const uint lines = warp * 2 + h;
-                        x[h] = *(__local const float *) (a_tile + lines * 2048 + (k ^ lines % 4)
-                                * 32
-                                + lane / 4 * 4);
+                        x[h] = *(__local const float *) (a_tile + lines * 2048
+                                + (k ^ lines % 4) * 32 + lane / 4 * 4);
                     }
                     #pragma unroll
                     for (uint j = 0; j < 16; j++) {
-                        const float2 y = *(__local const float2 *) (b_tile + j * 2048 + (k ^ j % 4)
-                                * 32
-                                + lane % 4 * 8);
+                        const float2 y = *(__local const float2 *) (b_tile + j * 2048
+                                + (k ^ j % 4) * 32 + lane % 4 * 8);
                         #pragma unroll
                         for (uint h = 0; h < 2; h++) {
                             sums[4 * j + 2 * h] += x[h] * y.x;
@@ -721,9 +714,9 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
                 c[i] = scaled(c[i], clamp(-e, -252, 252));
             }
         }
-        // A warp puts 8 rows and 32 columns after the other into local memory, and stores them
-        // row by row: columns side by side are stored at once, wherever a row begins. In which
-        // place eight columns are differs from row to row, so that work-items meet in few banks.
+        // A warp puts 8 rows and 32 columns after the other into local memory, and stores them row
+        // by row: columns side by side are stored at once, wherever a row begins. In which place
+        // eight columns are differs from row to row, so that work-items meet in few banks.
         __local float *eight = rows + item / 32 * 256;
         #pragma unroll
         for (int h = 0; h < 2; h++)

@@ -55,11 +55,9 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 64 lines of 16 elements, of which this work-item copies
-// 2 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_a(uint to, __global const float2 *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 64 lines of 16 elements, of which this work-item copies 2 at a time, in one line
+// of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_a(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 2;
     from += first * ld + col;
@@ -68,8 +66,7 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -77,19 +74,15 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
-            copy_16(to + where, from + n * ld, line < lines
-                    ? clamp(cols - (int) x, 0, 2) * 8 : 0);
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + n * ld, line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
 
-// Begins to copy 64 lines of 16 elements, of which this work-item copies
-// 2 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_b(uint to, __global const float2 *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 64 lines of 16 elements, of which this work-item copies 2 at a time, in one line
+// of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_b(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 2;
     from += first * ld + col;
@@ -98,8 +91,7 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
             copy_16(to + where, from + n * ld, 16);
         }
     } else {
@@ -107,10 +99,8 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines,
         #pragma unroll
         for (uint n = 0; n < 64; n += 16) {
             const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8)
-                    + x % 2 * 8;
-            copy_16(to + where, from + n * ld, line < lines
-                    ? clamp(cols - (int) x, 0, 2) * 8 : 0);
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + n * ld, line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
@@ -208,8 +198,7 @@ static uint2 place_of_tile(uint tile, uint tiles_n, int triangle)
 static uint2 place_of(uint item, uint e)
 {
     const uint warp = item / 32, lane = item % 32;
-    const uint warp_m = warp % 2 * 32,
-            warp_n = warp / 2 * 16;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
     // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
     // takes two turns of local memory, not four.
     const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
@@ -221,21 +210,19 @@ static uint2 place_of(uint item, uint e)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
-// For NVIDIA's compute capability 9.0. Real part and imaginary part lie
-// side by side.
-// A work-group computes 64 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 16
-// deep, are copied into local memory by 4 warps of their own, up to 6 at a time: a
-// tile's `full` barrier says that it is there, its `empty` barrier that all whose step it is
-// have read it.
+// For NVIDIA's compute capability 9.0. Real part and imaginary part lie side by side.
+// A work-group computes 64 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 16 deep, are copied
+// into local memory by 4 warps of their own, up to 6 at a time: a tile's `full` barrier says that
+// it is there, its `empty` barrier that all whose step it is have read it.
 // As many work-groups as run at once take tiles in turn.
-// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama
-// et al. 2023); what a work-group has of such a tile is kept, to be added up later.
+// Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama et
+// al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
 void kiln_cgemmt_interleaved_stream(long M, long N, long K,
         __global float *work, long parts_at,
         __global const float2 *restrict A, long a_offset, long lda,
-        __global const float2 *restrict B, long b_offset, long ldb, int conj_b, float alpha,
-                float alpha_imag, float beta, float beta_imag, int conj_a,
+        __global const float2 *restrict B, long b_offset, long ldb, int conj_b,
+        float alpha, float alpha_imag, float beta, float beta_imag, int conj_a,
         __global float2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)
 {
     __local uchar both_tiles[98304] __attribute__((aligned(1024)));
@@ -249,8 +236,7 @@ void kiln_cgemmt_interleaved_stream(long M, long N, long K,
     // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
     // work-group takes `share` steps. A last turn that is three quarters full is a turn.
     const uint groups = get_num_groups(0);
-    const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 63) / 64,
-            triangle);
+    const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 63) / 64, triangle);
     const uint in_turns = tiles / groups * groups;
     const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;
     const uint steps = ((uint) K + 15) / 16;
@@ -289,10 +275,8 @@ void kiln_cgemmt_interleaved_stream(long M, long N, long K,
                 const int after_first = t + late;
                 const int step = first + after_first - (after_first < num ? 0 : num);
                 const int k = step * 16;
-                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda,
-                        M - first_m, K - k, item);
-                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb,
-                        N - first_n, K - k, item);
+                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
+                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
                 mbarrier_arrive_copied(fulls + 8 * stage);
                 if (++stage == 6) {
                     stage = 0;
@@ -306,8 +290,7 @@ void kiln_cgemmt_interleaved_stream(long M, long N, long K,
     // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
     // takes two turns of local memory, not four.
     const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
-    const uint warp_m = warp % 2 * 32,
-            warp_n = warp / 2 * 16;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
     uint stage = 0, phase = 0;
     // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
     const float sign = conj_a == conj_b ? 1 : -1;
@@ -390,8 +373,7 @@ void kiln_cgemmt_interleaved_stream(long M, long N, long K,
                 mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
             if (num < steps) {
                 // Not all of the tile: kept for the stage that adds up.
-                __global float2 *part = parts
-                        + (2 * get_group_id(0) + (first == 0)) * 4096;
+                __global float2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
                 #pragma unroll
                 for (int e = 0; e < 16; e++) {
                     const int m = e / 4 * 2, n = e % 4 * 2;
@@ -421,8 +403,8 @@ void kiln_cgemmt_interleaved_stream(long M, long N, long K,
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_cgemmt_interleaved_add(long M, long N, long K,
-        __global const float *restrict work, long parts_at, float alpha, float alpha_imag,
-                float beta, float beta_imag, int conj_a,
+        __global const float *restrict work, long parts_at,
+        float alpha, float alpha_imag, float beta, float beta_imag, int conj_a,
         __global float2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)
 {
     typedef float2 sum_t;
@@ -434,8 +416,7 @@ void kiln_cgemmt_interleaved_add(long M, long N, long K,
         // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
         // work-group takes `share` steps. A last turn that is three quarters full is a turn.
         const uint groups = get_num_groups(0);
-        const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 63) / 64,
-                triangle);
+        const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 63) / 64, triangle);
         const uint in_turns = tiles / groups * groups;
         const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;
         const uint steps = ((uint) K + 15) / 16;
@@ -480,8 +461,7 @@ void kiln_cgemmt_interleaved_add(long M, long N, long K,
                 float4 some[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0
-                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
+                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
                     sum += some[q];
@@ -506,8 +486,8 @@ void kiln_cgemmt_interleaved_add(long M, long N, long K,
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is
-    // then added in their order.
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
     for (uint at = told[2]; at < 64; at += told[3]) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {

@@ -32,11 +32,9 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 32 lines of 8 elements, of which this work-item copies
-// 1 at a time in every 16th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 32 lines of 8 elements, of which this work-item copies 1 at a time, in one line of
+// 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_a(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8;
     from += first * ld + col;
@@ -46,8 +44,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
         for (uint n = 0; n < 32; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld,
-                    true);
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
         const uint x = col;
@@ -55,17 +52,14 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines,
         for (uint n = 0; n < 32; n += 16) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld,
-                    line < lines && (int) x < cols);
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }
 
-// Begins to copy 8 lines of 32 elements, of which this work-item copies
-// 1 at a time in every 4th line. There are `lines` and `cols` of the matrix left;
-// what lies beyond is 0.
-static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
-        int cols, uint item)
+// Begins to copy 8 lines of 32 elements, of which this work-item copies 1 at a time, in one line of
+// 4. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_b(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32;
     from += first * ld + col;
@@ -75,8 +69,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld,
-                    true);
+            copy_element(to + where, from + n * ld, true);
         }
     } else {
         const uint x = col;
@@ -84,8 +77,7 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines,
         for (uint n = 0; n < 8; n += 4) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
-            copy_element(to + where, from + n * ld,
-                    line < lines && (int) x < cols);
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
         }
     }
 }
@@ -193,8 +185,7 @@ static uint2 place_of_tile(uint tile, uint tiles_n, int triangle)
 static uint2 place_of(uint item, uint e)
 {
     const uint warp = item / 32, lane = item % 32;
-    const uint warp_m = warp % 2 * 16,
-            warp_n = warp / 2 * 16;
+    const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;
     const uint block = e / 4;
     return (uint2) (warp_m + block / 2 * 16 + e / 2 % 2 * 8 + lane / 4,
             warp_n + block % 2 * 8 + lane % 4 * 2 + e % 2);
@@ -202,16 +193,14 @@ static uint2 place_of(uint item, uint e)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
-// For NVIDIA's compute capability 8.0 and later. Real part and imaginary part lie
-// side by side.
-// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 8
-// deep, are copied into local memory asynchronously, 3 ahead of those that are
-// multiplied.
+// For NVIDIA's compute capability 8.0 and later. Real part and imaginary part lie side by side.
+// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 8 deep, are copied
+// into local memory asynchronously, 3 ahead of those that are multiplied.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
         __global const double2 *restrict A, long a_offset, long lda,
-        __global const double2 *restrict B, long b_offset, long ldb, int conj_b, double alpha,
-                double alpha_imag, double beta, double beta_imag, int conj_a,
+        __global const double2 *restrict B, long b_offset, long ldb, int conj_b,
+        double alpha, double alpha_imag, double beta, double beta_imag, int conj_a,
         __global double2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)
 {
     __local uchar both_tiles[32768] __attribute__((aligned(1024)));
@@ -219,11 +208,9 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     const uint lane_m = lane / 4, lane_n = lane % 4;
-    const uint warp_m = warp % 2 * 16,
-            warp_n = warp / 2 * 16;
+    const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;
     {
-        const uint tiles = count_tiles(((uint) M + 31) / 32, ((uint) N + 31) / 32,
-                triangle);
+        const uint tiles = count_tiles(((uint) M + 31) / 32, ((uint) N + 31) / 32, triangle);
         if (get_group_id(1) * get_num_groups(0) + get_group_id(0) >= tiles)
             return;
     }
@@ -243,8 +230,7 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
         double re[1][2][4], im[1][2][4];
         #pragma unroll
         for (int e = 0; e < 8; e++)
-            re[e / 8][e / 4 % 2][e % 4] =
-                    im[e / 8][e / 4 % 2][e % 4] = 0;
+            re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;
         int stage = 0;
         for (int t = 0; t < num + 3; t++) {
             // What was asked for at t - 3 is there for all, and all have multiplied those of the
@@ -256,10 +242,8 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
             if (t < num) {
                 const int step = first + t;
                 const int k = step * 8;
-                copy_a(a_at + stage * 4096, A + first_m * lda + k, lda,
-                        M - first_m, K - k, item);
-                copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb,
-                        K - k, N - first_n, item);
+                copy_a(a_at + stage * 4096, A + first_m * lda + k, lda, M - first_m, K - k, item);
+                copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
             }
             commit_copies();
             if (++stage == 4)
@@ -271,10 +255,8 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
             // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No
             // two work-items that read together meet in a bank. Where a work-item's first element
             // of A and of B is in a tile:
-            const uint a_first = (warp_m + lane_m) * 128
-                    + (lane_m ^ 2 * lane_n) * 16;
-            const uint b_first = warp_n * 128 + lane_n * 256
-                    + (lane_m ^ 2 * lane_n) * 16;
+            const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
+            const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
             double2 a0[1][4];
             #pragma unroll
             for (int e = 0; e < 4; e++)
@@ -286,8 +268,7 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
                 double2 b0[2];
                 #pragma unroll
                 for (int e = 0; e < 2; e++)
-                    b0[e] = *(__local const double2 *) (b_tile + next * 1024
-                            + (b_first ^ e * 144));
+                    b0[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 144));
                 double b_re[2], b_im[2], b_minus[2];
                 #pragma unroll
                 for (int e = 0; e < 2; e++) {

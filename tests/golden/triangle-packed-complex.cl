@@ -55,10 +55,9 @@ static float4 times_i(float4 x)
     return x.s1032;
 }
 
-// Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to
-// p * 2 + 1 side by side, conjugated if asked for. Lines past the end repeat the
-// last one; what is computed from them is not stored. One work-item packs 256 values of k of
-// one panel.
+// Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to p * 2 + 1 side by
+// side, conjugated if asked for. Lines past the end repeat the last one; what is computed from them
+// is not stored. One work-item packs 256 values of k of one panel.
 // The source is lines x K: line after line.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_cgemmt_packed_packa(long lines, long K,
@@ -77,10 +76,9 @@ void kiln_cgemmt_packed_packa(long lines, long K,
         vstore2(load(in + l1) * signs, 1, out);
     }
 }
-// Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to
-// p * 2 + 1 side by side, conjugated if asked for. Lines past the end repeat the
-// last one; what is computed from them is not stored. One work-item packs 256 values of k of
-// one panel.
+// Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to p * 2 + 1 side by
+// side, conjugated if asked for. Lines past the end repeat the last one; what is computed from them
+// is not stored. One work-item packs 256 values of k of one panel.
 // The source is lines x K: line after line.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_cgemmt_packed_packb(long lines, long K,
@@ -102,11 +100,10 @@ void kiln_cgemmt_packed_packb(long lines, long K,
 // C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.
 //
 // What is packed lies panel after panel: for every k, a panel's 2 rows or 2 columns.
-// A work-group is one work-item; it computes up to 2 x 2 blocks of 2 x 2, each
-// held in registers.
+// A work-group is one work-item; it computes up to 2 x 2 blocks of 2 x 2, each held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_cgemmt_packed_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,
-        float beta_imag,
+void kiln_cgemmt_packed_multiply(long M, long N, long K,
+        float alpha, float alpha_imag, float beta, float beta_imag,
         __global const float *restrict packed_a, long a_at,
         __global const float *restrict packed_b, long b_at,
         __global float2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)

@@ -62,8 +62,8 @@ static double2 times_i(double2 x)
 // A work-item has 2 x 2, vectors 4 apart.
 // Work-groups along axis 2 share K. Where there are several, another kernel adds up.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_zgemmt_tiled_multiply(int M, int N, int K, double alpha, double alpha_imag, double beta,
-        double beta_imag, int conj_a, int conj_b,
+void kiln_zgemmt_tiled_multiply(int M, int N, int K,
+        double alpha, double alpha_imag, double beta, double beta_imag, int conj_a, int conj_b,
         __global const double2 *restrict A, int a_offset, int lda,
         __global const double2 *restrict B, int b_offset, int ldb,
         __global double2 *restrict parts, long parts_at,
@@ -146,8 +146,7 @@ void kiln_zgemmt_tiled_multiply(int M, int N, int K, double alpha, double alpha_
     if (num_parts > 1) {
         // The tile, as it is, to what this part has of C; there is room for whole tiles.
         const int ld = (int) get_num_groups(0) * 8;
-        __global double2 *own =
-                parts + parts_at + (long) own_part * get_num_groups(1) * 8 * ld;
+        __global double2 *own = parts + parts_at + (long) own_part * get_num_groups(1) * 8 * ld;
         {
             __global double2 *out = own + row * ld + col;
             out[0] = c0_0;
@@ -168,11 +167,9 @@ void kiln_zgemmt_tiled_multiply(int M, int N, int K, double alpha, double alpha_
             put(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);
         if (col + 4 >= stored.x && col + 4 < stored.y)
             put(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);
-        if (is_hermitian && row >= col &&
-                row < col + 1)
+        if (is_hermitian && row >= col && row < col + 1)
             make_real(out + (row - col));
-        if (is_hermitian && row >= col + 4 &&
-                row < col + 5)
+        if (is_hermitian && row >= col + 4 && row < col + 5)
             make_real(out + (row - col));
     }
     if (row + 1 < M) {
@@ -182,19 +179,17 @@ void kiln_zgemmt_tiled_multiply(int M, int N, int K, double alpha, double alpha_
             put(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);
         if (col + 4 >= stored.x && col + 4 < stored.y)
             put(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);
-        if (is_hermitian && row + 1 >= col &&
-                row + 1 < col + 1)
+        if (is_hermitian && row + 1 >= col && row + 1 < col + 1)
             make_real(out + (row + 1 - col));
-        if (is_hermitian && row + 1 >= col + 4 &&
-                row + 1 < col + 5)
+        if (is_hermitian && row + 1 >= col + 4 && row + 1 < col + 5)
             make_real(out + (row + 1 - col));
     }
 }
 // C = alpha sum + beta C: adds up what each part of K has of an element, always in the same order.
 // A part has room for whole tiles of 8 x 8.
 __kernel __attribute__((reqd_work_group_size(32, 2, 1)))
-void kiln_zgemmt_tiled_add(int M, int N, double alpha, double alpha_imag, double beta,
-        double beta_imag, int conj_a, int num_parts,
+void kiln_zgemmt_tiled_add(int M, int N,
+        double alpha, double alpha_imag, double beta, double beta_imag, int conj_a, int num_parts,
         __global const double2 *restrict parts, long parts_at,
         __global double2 *restrict C, int c_offset, int ldc, int triangle, int is_hermitian)
 {

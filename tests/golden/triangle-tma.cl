@@ -340,10 +340,9 @@ void kiln_sgemmt_tma_copyb(long rows, long cols,
 // A is stored M x K.
 // B is stored N x K.
 // For NVIDIA's compute capability 9.0.
-// A work-group computes 64 x 128 of C. Tiles of A and B, 32 deep, are fetched into local
-// memory, up to 6 at a time, by the copy engine for one work-item. A
-// tile's `full` barrier says that it is there. A warp computes
-// 64 x 16 of C, and says by `empty` when it has read a tile.
+// A work-group computes 64 x 128 of C. Tiles of A and B, 32 deep, are fetched into local memory, up
+// to 6 at a time, by the copy engine for one work-item. A tile's `full` barrier says that it is
+// there. A warp computes 64 x 16 of C, and says by `empty` when it has read a tile.
 // The first 2 are copied by all who multiply, while the tensor maps are made.
 // Tiles whose k lie side by side are transposed by four warps of their own; the `transposed`
 // barrier says that they were.
@@ -351,7 +350,8 @@ __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
 void kiln_sgemmt_tma_multiply(long M, long N, long K,
         __global const float *restrict A, long a_offset, long lda,
         __global const float *restrict B, long b_offset, long ldb,
-        __global uchar *work, long maps_at, long parts_at, float alpha, float beta,
+        __global uchar *work, long maps_at, long parts_at,
+        float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc, int triangle)
 {
     __local uchar a_tiles[49152] __attribute__((aligned(1024)));
@@ -365,8 +365,7 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
     const uint empties = local_address(empty);
     const uint transposeds = local_address(transposed);
     {
-        const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 127) / 128,
-                triangle);
+        const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 127) / 128, triangle);
         if (get_group_id(1) * get_num_groups(0) + get_group_id(0) >= tiles)
             return;
     }
@@ -400,11 +399,9 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
             map[lane] = 0;
             warp_sync();
             if (item == 256)
-                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda,
-                        box_m, 32, 3);
+                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 32, 3);
             if (item == 288)
-                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb,
-                        box_n, 32, 3);
+                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32, 3);
             warp_sync();
             publish_map(a_map + which * 128, local_address(map));
             asm volatile("bar.sync 3, 64;" ::: "memory");
@@ -432,21 +429,17 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
                 const uint mbarrier = fulls + 8 * stage;
                 const int k = step * 32;
                 mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                fetch_box(a_at + stage * 8192, a_map,
-                        k, first_m, mbarrier);
-                fetch_box(b_at + stage * 16384, b_map,
-                        k, first_n, mbarrier);
+                fetch_box(a_at + stage * 8192, a_map, k, first_m, mbarrier);
+                fetch_box(b_at + stage * 16384, b_map, k, first_n, mbarrier);
             }
             if (t > 0) {
                 // Transposes the tiles of place p, as soon as they are there, and says so. Of up to
                 // 64 rows (columns) at a time each work-item has 4, with 4 values of k.
                 mbarrier_wait(fulls + 8 * p, transpose_phase);
-                transpose_block(a_tiles + p * 8192, 64,
-                        item - 256);
+                transpose_block(a_tiles + p * 8192, 64, item - 256);
                 #pragma unroll 1
                 for (int x = 0; x < 2; x++)
-                    transpose_block(b_tiles + p * 16384 + x * 8192, 64,
-                            item - 256);
+                    transpose_block(b_tiles + p * 16384 + x * 8192, 64, item - 256);
                 warp_sync();
                 if (item % 32 == 0)
                     mbarrier_arrive(transposeds + 8 * p);
@@ -500,14 +493,11 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
     const int first_m = tile_m * 64, first_n = tile_n * 128;
     {
         const uint lane_m = lane / 4, lane_n = lane % 4;
-        const uint warp_m = 0,
-                warp_n = warp * 16;
-        // Where a work-item's first rows (columns) are in the parts of a tile, of 64
-        // (64) by 32 values of k.
-        const uint a_chunk = warp_m / 64 * 8192
-                + (warp_m % 64 / 4 + lane_m) * 16;
-        const uint b_chunk = warp_n / 64 * 8192
-                + (warp_n % 64 / 4 + lane_n) * 16;
+        const uint warp_m = 0, warp_n = warp * 16;
+        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32
+        // values of k.
+        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
+        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
         float c[8][4];
         #pragma unroll
         for (int m = 0; m < 8; m++)
@@ -539,8 +529,7 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
                         as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;
                     }
                     {
-                        const float4 x = *(__local const float4 *) (b_tile + k * 256
-                                + b_from);
+                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + b_from);
                         bs[0] = x.s0, bs[1] = x.s1, bs[2] = x.s2, bs[3] = x.s3;
                     }
                     #pragma unroll
