@@ -335,6 +335,9 @@ static char *fill_lines(const char *text)
         } else {
             const char *end = continued_end(p);
             add_lines(&out, p, end);
+            /* Behind a function is a blank line. */
+            if (starts_with(p, "}\n") && *end && *end != '\n')
+                text_add(&out, "\n");
             p = end;
         }
     }

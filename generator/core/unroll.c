@@ -302,6 +302,37 @@ static bool keeps_braces(const struct tokens *tokens, const struct loop *loop)
     return false;
 }
 
+/* ---- blocks that are a statement of a block ---- */
+
+/* Does a `{` open a block, and no list? */
+static bool opens_block(const struct tokens *tokens, uint32_t at)
+{
+    static const char *const heads[] = { "else", "do", NULL };
+    const struct token *of = tokens->of;
+    while (at && begins_statement(tokens, at))
+        at = of[at].open;
+    const uint32_t before = of[at].prev;
+    if (token_is(tokens, before, ")")) {
+        const uint32_t name = of[of[before].match].prev;
+        return of[name].kind == TOKEN_NAME && !token_is(tokens, name, "return");
+    }
+    return token_is_one_of(tokens, before, heads);
+}
+
+/* Does a block that can lose its braces begin at `at`? It is read as a loop of one turn. */
+static bool read_block(const struct tokens *tokens, uint32_t at, struct loop *loop)
+{
+    const struct token *of = tokens->of;
+    *loop = (struct loop){ .begin = at,
+        .head = at - 1,
+        .body = at,
+        .end = of[at].match,
+        .turns = 1,
+        .in_block = true };
+    return begins_statement(tokens, at) && opens_block(tokens, at) && of[at].next != loop->end &&
+           !has_directive(tokens, at, loop->end, &of[at]) && !keeps_braces(tokens, loop);
+}
+
 /* ---- taking it out ---- */
 
 static uint32_t count_lines(const struct token *token)
@@ -393,7 +424,7 @@ static void take_out(struct tokens *tokens, const struct loop *loop)
         drop_statement(tokens, loop);
         return;
     }
-    for (uint32_t i = loop->body; i <= loop->end; i++)
+    for (uint32_t i = loop->body; loop->variable && i <= loop->end; i++)
         if (!of[i].is_gone && token_same(tokens, i, loop->variable) && !is_member(tokens, i))
             token_set_number(tokens, i, loop->value, loop->type);
     const struct token place = of[loop->begin];
@@ -425,9 +456,11 @@ bool drop_loops(struct tokens *tokens)
         const uint32_t before = tokens->of[i].prev;
         struct loop loop;
         next = tokens->of[i].next;
-        if (!token_is(tokens, i, "for") || !read_loop(tokens, i, &loop))
+        if (token_is(tokens, i, "for") ? !read_loop(tokens, i, &loop)
+                                       : !token_is(tokens, i, "{") || !read_block(tokens, i, &loop))
             continue;
-        drop_pragma(tokens, i);
+        if (loop.variable)
+            drop_pragma(tokens, i);
         take_out(tokens, &loop);
         next = tokens->of[before].next; /* what stands there now */
         any = true;

@@ -1,4 +1,5 @@
-/* unroll.h: loops of one turn or none are taken out of rendered text. Pure. */
+/* unroll.h: takes loops of one turn or none, and braces that keep no name apart, out of rendered
+ * text. Pure. */
 #ifndef KILN_CORE_UNROLL_H
 #define KILN_CORE_UNROLL_H
 
@@ -10,6 +11,8 @@
  *
  * A loop stays whose body may change v or declare another v, or has a `break` or `continue` of this
  * loop, a `goto`, or lines of the preprocessor but pragmas. TYPE is int, uint, long or ulong.
+ *
+ * A block that is a statement of a block loses its braces likewise.
  *
  * Returns whether anything changed. */
 bool drop_loops(struct tokens *tokens);

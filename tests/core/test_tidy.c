@@ -308,8 +308,9 @@ static void functions(void **state)
     static const struct pair rows[] = {
         { "static int f(void)\n{\n    return 1;\n}\n\n__kernel void k(void)\n{\n}\n",
           "__kernel void k(void)\n{\n}\n" },
+        /* Behind a function is a blank line. */
         { "static int f(void)\n{\n}\n__kernel void k(void)\n{\n    f();\n}\n",
-          "static int f(void)\n{\n}\n__kernel void k(void)\n{\n    f();\n}\n" },
+          "static int f(void)\n{\n}\n\n__kernel void k(void)\n{\n    f();\n}\n" },
         /* What only a function that goes calls goes too, and its comment. */
         { "// Of g.\nstatic int f(void)\n{\n}\n\n// Of none.\nstatic int g(int x,\n"
           "        int y)\n{\n"
@@ -412,6 +413,42 @@ static void comments_are_filled(void **state)
     check(rows, sizeof rows / sizeof rows[0]);
 }
 
+static void blocks_in_blocks(void **state)
+{
+    static const struct pair rows[] = {
+        { "void k(void)\n{\n    {\n        f();\n    }\n}\n", "void k(void)\n{\n    f();\n}\n" },
+        { "void k(int x)\n{\n    if (x) {\n        {\n            {\n                // Why.\n"
+          "                int y = x;\n            }\n        }\n        f();\n    }\n}\n",
+          "void k(int x)\n{\n    if (x) {\n        // Why.\n        int y = x;\n        f();\n"
+          "    }\n}\n" },
+        { "void k(void)\n{\n    do {\n        {\n            f();\n        }\n    } while (x);\n"
+          "}\n",
+          "void k(void)\n{\n    do {\n        f();\n    } while (x);\n}\n" },
+        /* A name that the block around it has, before or behind, or a parameter. */
+        { "void k(int x)\n{\n    {\n        int x = 1;\n    }\n}\n",
+          "void k(int x)\n{\n    {\n        int x = 1;\n    }\n}\n" },
+        { "void k(void)\n{\n    {\n        int y = 1;\n    }\n    {\n        int y = 2;\n"
+          "    }\n}\n",
+          "void k(void)\n{\n    {\n        int y = 1;\n    }\n    {\n        int y = 2;\n    }\n"
+          "}\n" },
+        /* Lists. */
+        { "void k(void)\n{\n    int x[1][1] = { { 1 } };\n    int y[1][1][1] = { { { 2 } } };\n"
+          "}\n",
+          "void k(void)\n{\n    int x[1][1] = { { 1 } };\n    int y[1][1][1] = { { { 2 } } };\n"
+          "}\n" },
+        { "struct s {\n    int x;\n};\nstruct s a[] = { { 1 }, { 2 } };\n",
+          "struct s {\n    int x;\n};\nstruct s a[] = { { 1 }, { 2 } };\n" },
+        /* Empty; of an if; a line of the preprocessor. */
+        { "void k(void)\n{\n    {\n    }\n}\n", "void k(void)\n{\n    {\n    }\n}\n" },
+        { "void k(int x)\n{\n    if (x) {\n        f();\n    } else {\n        g();\n    }\n}\n",
+          "void k(int x)\n{\n    if (x) {\n        f();\n    } else {\n        g();\n    }\n}\n" },
+        { "void k(void)\n{\n    {\n#if X\n        f();\n#endif\n    }\n}\n",
+          "void k(void)\n{\n    {\n#if X\n        f();\n#endif\n    }\n}\n" },
+    };
+    (void) state;
+    check(rows, sizeof rows / sizeof rows[0]);
+}
+
 #define WORD "a_word_of_forty_characters_as_it_has_to_be"
 
 static void what_fits_a_line_is_one(void **state)
@@ -472,6 +509,7 @@ int main(void)
         cmocka_unit_test(loops_that_stay),
         cmocka_unit_test(functions), cmocka_unit_test(blank_lines), cmocka_unit_test(long_lines),
         cmocka_unit_test(comments_are_filled), cmocka_unit_test(what_fits_a_line_is_one),
+        cmocka_unit_test(blocks_in_blocks),
         cmocka_unit_test(long_lines_are_broken_where_little_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,7 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 2;" ::: "memory");
 }
+
 // Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
 // side by side have 16 lines.
 static uint swizzled(uint line, uint x, uint part)
@@ -136,6 +137,7 @@ static uint c_place(uint row, uint col)
 {
     return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2 + col % 2;
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored K x N.
@@ -168,125 +170,121 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
     const uint band_rows = min(tiles_m - band, (uint) 8);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 64, first_n = tile_n * 64;
-    {
-        const uint lane_m = lane / 4, lane_k = lane % 4;
-        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
-        double c[2][4][4];
+    const uint lane_m = lane / 4, lane_k = lane % 4;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+    double c[2][4][4];
+    #pragma unroll
+    for (int i = 0; i < 2; i++)
         #pragma unroll
-        for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 4; j++)
             #pragma unroll
-            for (int j = 0; j < 4; j++)
-                #pragma unroll
-                for (int e = 0; e < 4; e++)
-                    c[i][j][e] = 0;
-        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,
-        // and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r
-        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet
-        // in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is
-        // where it is used.
-        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
-        const uint k_0 = 2 * lane_k + lane_k % 2;
-        const uint a_first = warp_m * 128;
-        const uint b_first = warp_n * 128 + lane_m % 2 * 8;
-        double as0[2][4], bs0[4][2];
-        int stage = 0;
-        for (int t = 0; t < num + 3; t++) {
-            // What was asked for at t - 3 is there for all, and all have multiplied those of the
-            // step before, whose place is the next one to copy to.
-            if (t >= 3) {
-                wait_for_copies();
-                barrier(CLK_LOCAL_MEM_FENCE);
-            }
-            if (t < num) {
-                const int step = first + t;
-                const int k = step * 16;
-                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);
-                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
-            }
-            commit_copies();
-            if (++stage == 4)
-                stage = 0;
-            if (t < 3)
-                continue;
-            __local const uchar *a_tile = a_tiles + stage * 8192;
-            __local const uchar *b_tile = b_tiles + stage * 8192;
-            #pragma unroll
-            for (int s = 0; s < 2; s++) {
-                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
-                // Eight values of k of the tile.
-                #pragma unroll
-                for (int i = 0; i < 2; i++) {
-                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;
-                    const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048
-                            + s * 1024 + at);
-                    const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048
-                            + s * 1024 + (at ^ 144));
-                    as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;
-                }
-                #pragma unroll
-                for (int j = 0; j < 4; j++) {
-                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;
-                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048
-                            + s * 1024 + at);
-                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048
-                            + s * 1024 + (at ^ 144));
-                }
-                #pragma unroll
-                for (int i = 0; i < 2; i++)
-                    #pragma unroll
-                    for (int j = 0; j < 4; j++)
-                        multiply_blocks(c[i][j], as0[i], bs0[j]);
-            }
-        }
-        // Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put
-        // into local memory, so that a warp stores columns side by side.
-        if (!is_aligned) {
-            __local double *c_tile = (__local double *) both_tiles;
-            // All have multiplied the last step.
+            for (int e = 0; e < 4; e++)
+                c[i][j][e] = 0;
+    // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and
+    // so is the order of rows and columns within a block. Column x, in 16 bytes, of row r of a tile
+    // is at x ^ r % 8. The orders here let no two work-items that read together meet in a bank (8
+    // together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.
+    // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
+    const uint k_0 = 2 * lane_k + lane_k % 2;
+    const uint a_first = warp_m * 128;
+    const uint b_first = warp_n * 128 + lane_m % 2 * 8;
+    double as0[2][4], bs0[4][2];
+    int stage = 0;
+    for (int t = 0; t < num + 3; t++) {
+        // What was asked for at t - 3 is there for all, and all have multiplied those of the step
+        // before, whose place is the next one to copy to.
+        if (t >= 3) {
+            wait_for_copies();
             barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        if (t < num) {
+            const int step = first + t;
+            const int k = step * 16;
+            copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);
+            copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
+        }
+        commit_copies();
+        if (++stage == 4)
+            stage = 0;
+        if (t < 3)
+            continue;
+        __local const uchar *a_tile = a_tiles + stage * 8192;
+        __local const uchar *b_tile = b_tiles + stage * 8192;
+        #pragma unroll
+        for (int s = 0; s < 2; s++) {
+            // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+            // Eight values of k of the tile.
+            #pragma unroll
+            for (int i = 0; i < 2; i++) {
+                const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;
+                const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048
+                        + s * 1024 + at);
+                const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048
+                        + s * 1024 + (at ^ 144));
+                as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;
+            }
+            #pragma unroll
+            for (int j = 0; j < 4; j++) {
+                const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;
+                bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048
+                        + s * 1024 + at);
+                bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048
+                        + s * 1024 + (at ^ 144));
+            }
             #pragma unroll
             for (int i = 0; i < 2; i++)
                 #pragma unroll
-                for (int h = 0; h < 2; h++) {
-                    const uint row = warp_m + i * 16 + h + lane_m * 2;
-                    #pragma unroll
-                    for (int j = 0; j < 4; j++) {
-                        const uint col = warp_n + j * 8 + lane_k * 2;
-                        *(__local double2 *) (c_tile + c_place(row, col)) =
-                                (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);
-                    }
-                }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            const int rows = min(M - first_m, 64L);
-            const int begin = 0, end = min(N - first_n, 64L);
-            __global double *out = C + (first_m + warp) * ldc + first_n + lane;
-            #pragma unroll 4
-            for (int m = warp; m < rows; m += 4) {
-                #pragma unroll
-                for (int n = 0; n < 64; n += 32) {
-                    const int col = n + (int) lane;
-                    if (col >= begin && col < end)
-                        put(c_tile[c_place(m, col)], alpha, beta, out + n);
-                }
-                out += 4 * ldc;
-            }
-            return;
+                for (int j = 0; j < 4; j++)
+                    multiply_blocks(c[i][j], as0[i], bs0[j]);
         }
-        // Rows and columns of a block are in the order in which they were read.
+    }
+    // Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put into
+    // local memory, so that a warp stores columns side by side.
+    if (!is_aligned) {
+        __local double *c_tile = (__local double *) both_tiles;
+        // All have multiplied the last step.
+        barrier(CLK_LOCAL_MEM_FENCE);
         #pragma unroll
         for (int i = 0; i < 2; i++)
             #pragma unroll
             for (int h = 0; h < 2; h++) {
-                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;
-                if (row >= M)
-                    break;
-                __global double *out = C + row * ldc;
+                const uint row = warp_m + i * 16 + h + lane_m * 2;
                 #pragma unroll
                 for (int j = 0; j < 4; j++) {
-                    const long col = first_n + warp_n + j * 8 + lane_k * 2;
-                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
-                            is_aligned);
+                    const uint col = warp_n + j * 8 + lane_k * 2;
+                    *(__local double2 *) (c_tile + c_place(row, col)) =
+                            (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);
                 }
             }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const int rows = min(M - first_m, 64L);
+        const int begin = 0, end = min(N - first_n, 64L);
+        __global double *out = C + (first_m + warp) * ldc + first_n + lane;
+        #pragma unroll 4
+        for (int m = warp; m < rows; m += 4) {
+            #pragma unroll
+            for (int n = 0; n < 64; n += 32) {
+                const int col = n + (int) lane;
+                if (col >= begin && col < end)
+                    put(c_tile[c_place(m, col)], alpha, beta, out + n);
+            }
+            out += 4 * ldc;
+        }
+        return;
     }
+    // Rows and columns of a block are in the order in which they were read.
+    #pragma unroll
+    for (int i = 0; i < 2; i++)
+        #pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const long row = first_m + warp_m + i * 16 + h + lane_m * 2;
+            if (row >= M)
+                break;
+            __global double *out = C + row * ldc;
+            #pragma unroll
+            for (int j = 0; j < 4; j++) {
+                const long col = first_n + warp_n + j * 8 + lane_k * 2;
+                put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);
+            }
+        }
 }

@@ -172,77 +172,44 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
     const uint band_rows = min(tiles_m - band, (uint) 8);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 64, first_n = tile_n * 64;
-    {
-        const uint lane_m = lane / 4, lane_k = lane % 4;
-        const uint lane_r = lane_m;
-        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
-        float c[2][4][4];
+    const uint lane_m = lane / 4, lane_k = lane % 4;
+    const uint lane_r = lane_m;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+    float c[2][4][4];
+    #pragma unroll
+    for (int i = 0; i < 2; i++)
         #pragma unroll
-        for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 4; j++)
             #pragma unroll
-            for (int j = 0; j < 4; j++)
-                #pragma unroll
-                for (int e = 0; e < 4; e++)
-                    c[i][j][e] = 0;
-        uint as0[2][4], bs0[2][4];
-        int stage = 0;
-        const int whole = K / 64, left = K % 64;
-        // Halves that begin anywhere go through registers. `a_end` and `b_end` are behind the last
-        // elements of A and B.
-        __global const half *a_end = A + (M - 1) * lda + K;
-        __global const half *b_end = B + (N - 1) * ldb + K;
-        for (int t = 0; t < whole + 3; t++) {
-            // All have put what was asked for at t - 3, and have multiplied those of the step
-            // before, whose place is the next one.
-            if (t >= 3)
-                barrier(CLK_LOCAL_MEM_FENCE);
-            uint4 a_pieces[4], b_pieces[4];
-            const int place = stage;
-            if (t < num) {
-                const int step = first + t;
-                const int k = step * 64;
-                fetch_a(a_pieces, A + first_m * lda + k, lda, M - first_m, K - k, a_end, item);
-                fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, b_end, item);
-            }
-            if (++stage == 4)
-                stage = 0;
-            // What is fetched is on its way meanwhile.
-            if (t >= 3) {
-                const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
-                #pragma unroll
-                for (int s = 0; s < 4; s++) {
-                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
-                    // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
-                    // work-item l says where line l % 8 of block l / 8 is.
-                    #pragma unroll
-                    for (int i = 0; i < 2; i++) {
-                        const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
-                        load_blocks(as0[i], a_tile + swizzled(line, x, 8));
-                    }
-                    #pragma unroll
-                    for (int j = 0; j < 4; j += 2) {
-                        const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,
-                                x = s * 2 + lane / 8 % 2;
-                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
-                    }
-                    #pragma unroll
-                    for (int i = 0; i < 2; i++)
-                        #pragma unroll
-                        for (int j = 0; j < 4; j++)
-                            multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
-                }
-            }
-            if (t < num) {
-                put_a(a_tiles + place * 8192, a_pieces, item);
-                put_b(b_tiles + place * 8192, b_pieces, item);
-            }
-        }
-        if (left > 0) {
+            for (int e = 0; e < 4; e++)
+                c[i][j][e] = 0;
+    uint as0[2][4], bs0[2][4];
+    int stage = 0;
+    const int whole = K / 64, left = K % 64;
+    // Halves that begin anywhere go through registers. `a_end` and `b_end` are behind the last
+    // elements of A and B.
+    __global const half *a_end = A + (M - 1) * lda + K;
+    __global const half *b_end = B + (N - 1) * ldb + K;
+    for (int t = 0; t < whole + 3; t++) {
+        // All have put what was asked for at t - 3, and have multiplied those of the step before,
+        // whose place is the next one.
+        if (t >= 3)
             barrier(CLK_LOCAL_MEM_FENCE);
-            if (++stage == 4)
-                stage = 0;
+        uint4 a_pieces[4], b_pieces[4];
+        const int place = stage;
+        if (t < num) {
+            const int step = first + t;
+            const int k = step * 64;
+            fetch_a(a_pieces, A + first_m * lda + k, lda, M - first_m, K - k, a_end, item);
+            fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, b_end, item);
+        }
+        if (++stage == 4)
+            stage = 0;
+        // What is fetched is on its way meanwhile.
+        if (t >= 3) {
             const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
-            for (int s = 0; s * 16 < left; s++) {
+            #pragma unroll
+            for (int s = 0; s < 4; s++) {
                 // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
                 // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item
                 // l says where line l % 8 of block l / 8 is.
@@ -264,90 +231,119 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                         multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
             }
         }
-        if (beta != 0) {
+        if (t < num) {
+            put_a(a_tiles + place * 8192, a_pieces, item);
+            put_b(b_tiles + place * 8192, b_pieces, item);
+        }
+    }
+    if (left > 0) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (++stage == 4)
+            stage = 0;
+        const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
+        for (int s = 0; s * 16 < left; s++) {
+            // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+            // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item l
+            // says where line l % 8 of block l / 8 is.
+            #pragma unroll
+            for (int i = 0; i < 2; i++) {
+                const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
+                load_blocks(as0[i], a_tile + swizzled(line, x, 8));
+            }
+            #pragma unroll
+            for (int j = 0; j < 4; j += 2) {
+                const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,
+                        x = s * 2 + lane / 8 % 2;
+                load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
+            }
             #pragma unroll
             for (int i = 0; i < 2; i++)
                 #pragma unroll
-                for (int h = 0; h < 2; h++) {
-                    const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
-                    if (row >= M)
-                        break;
-                    const long begin = 0, end = N;
-                    #pragma unroll
-                    for (int j = 0; j < 4; j++) {
-                        const long col = first_n + warp_n + j * 8 + lane_k * 2;
-                        __global const half *old = C + row * ldc + col;
-                        if (is_aligned && col + 1 < end) {
-                            const uint both = *(__global const uint *) old;
-                            const float2 y = vload_half2(0, (const half *) &both);
-                            c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * y.x;
-                            c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * y.y;
-                            continue;
-                        }
-                        if (col >= begin && col < end)
-                            c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * load(old);
-                        if (col + 1 >= begin && col + 1 < end)
-                            c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * load(old + 1);
+                for (int j = 0; j < 4; j++)
+                    multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
+        }
+    }
+    if (beta != 0) {
+        #pragma unroll
+        for (int i = 0; i < 2; i++)
+            #pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
+                if (row >= M)
+                    break;
+                const long begin = 0, end = N;
+                #pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    const long col = first_n + warp_n + j * 8 + lane_k * 2;
+                    __global const half *old = C + row * ldc + col;
+                    if (is_aligned && col + 1 < end) {
+                        const uint both = *(__global const uint *) old;
+                        const float2 y = vload_half2(0, (const half *) &both);
+                        c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * y.x;
+                        c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * y.y;
+                        continue;
                     }
+                    if (col >= begin && col < end)
+                        c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * load(old);
+                    if (col + 1 >= begin && col + 1 < end)
+                        c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * load(old + 1);
                 }
-        }
-        const float factor = beta != 0 ? 1 : alpha;
-        // A word is two halves. Rows lie four words further apart than they are long, so that eight
-        // of them meet in no bank.
-        __local uint *c_words = (__local uint *) both_tiles;
-        // All have multiplied the last step.
-        barrier(CLK_LOCAL_MEM_FENCE);
-        {
-            __local uint *to = c_words + (warp_m + lane_r) * 36 + warp_n / 2 + lane_k;
+            }
+    }
+    const float factor = beta != 0 ? 1 : alpha;
+    // A word is two halves. Rows lie four words further apart than they are long, so that eight of
+    // them meet in no bank.
+    __local uint *c_words = (__local uint *) both_tiles;
+    // All have multiplied the last step.
+    barrier(CLK_LOCAL_MEM_FENCE);
+    {
+        __local uint *to = c_words + (warp_m + lane_r) * 36 + warp_n / 2 + lane_k;
+        #pragma unroll
+        for (int i = 0; i < 2; i++)
             #pragma unroll
-            for (int i = 0; i < 2; i++)
+            for (int h = 0; h < 2; h++)
                 #pragma unroll
-                for (int h = 0; h < 2; h++)
-                    #pragma unroll
-                    for (int j = 0; j < 4; j++)
-                        to[(i * 16 + h * 8) * 36 + j * 4] =
-                                pack_halves(factor * c[i][j][2 * h], factor * c[i][j][2 * h + 1]);
+                for (int j = 0; j < 4; j++)
+                    to[(i * 16 + h * 8) * 36 + j * 4] =
+                            pack_halves(factor * c[i][j][2 * h], factor * c[i][j][2 * h + 1]);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const int rows = min(M - first_m, 64L);
+    if (is_aligned && first_n + 64 <= N) {
+        const int first_row = item / 8, x = item % 8;
+        __global uint4 *out = (__global uint4 *) (C + (first_m + first_row) * ldc + first_n) + x;
+        __local const uint *from = c_words + first_row * 36 + x * 4;
+        #pragma unroll
+        for (int m = 0; m < 64; m += 16)
+            if (first_row + m < rows)
+                out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 36);
+    } else {
+        // A word of C is a word of local memory or, where a row of C begins in the middle of one,
+        // the second half of one and the first half of the next.
+        // Warps are even in number, so that all rows of one begin alike.
+        __global ushort *out = (__global ushort *) C + (first_m + warp) * ldc + first_n;
+        const int within = (ulong) out / 2 % 2;
+        const int begin = 0, end = min(N - first_n, 64L);
+        {
+            const int x = (int) lane, col = 2 * x - within;
+            const bool is_there = col >= 0 && col + 1 < end;
+            __local const uint *from = c_words + warp * 36 + x;
+            __global ushort *to = out + col;
+            #pragma unroll 4
+            for (int m = warp; m < rows; m += 4) {
+                if (is_there)
+                    *(__global uint *) to = within ? from[-1] >> 16 | from[0] << 16 : from[0];
+                from += 144;
+                to += 4 * ldc;
+            }
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        const int rows = min(M - first_m, 64L);
-        if (is_aligned && first_n + 64 <= N) {
-            const int first_row = item / 8, x = item % 8;
-            __global uint4 *out = (__global uint4 *) (C + (first_m + first_row) * ldc + first_n)
-                    + x;
-            __local const uint *from = c_words + first_row * 36 + x * 4;
-            #pragma unroll
-            for (int m = 0; m < 64; m += 16)
-                if (first_row + m < rows)
-                    out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 36);
-        } else {
-            // A word of C is a word of local memory or, where a row of C begins in the middle of
-            // one, the second half of one and the first half of the next.
-            // Warps are even in number, so that all rows of one begin alike.
-            __global ushort *out = (__global ushort *) C + (first_m + warp) * ldc + first_n;
-            const int within = (ulong) out / 2 % 2;
-            const int begin = 0, end = min(N - first_n, 64L);
-            {
-                const int x = (int) lane, col = 2 * x - within;
-                const bool is_there = col >= 0 && col + 1 < end;
-                __local const uint *from = c_words + warp * 36 + x;
-                __global ushort *to = out + col;
-                #pragma unroll 4
-                for (int m = warp; m < rows; m += 4) {
-                    if (is_there)
-                        *(__global uint *) to = within ? from[-1] >> 16 | from[0] << 16 : from[0];
-                    from += 144;
-                    to += 4 * ldc;
-                }
-            }
-            // The first and the last column of a row, where they are in a word with what is not
-            // stored.
-            for (int p = item; p < 2 * rows; p += 128) {
-                const int m = p / 2;
-                const int col = p % 2 == 0 ? begin : end - 1;
-                __global ushort *to = (__global ushort *) C + (first_m + m) * ldc + first_n + col;
-                if (begin < end && (ulong) to / 2 % 2 != p % 2)
-                    *to = ((__local const ushort *) (c_words + m * 36))[col];
-            }
+        // The first and the last column of a row, where they are in a word with what is not stored.
+        for (int p = item; p < 2 * rows; p += 128) {
+            const int m = p / 2;
+            const int col = p % 2 == 0 ? begin : end - 1;
+            __global ushort *to = (__global ushort *) C + (first_m + m) * ldc + first_n + col;
+            if (begin < end && (ulong) to / 2 % 2 != p % 2)
+                *to = ((__local const ushort *) (c_words + m * 36))[col];
         }
     }
 }

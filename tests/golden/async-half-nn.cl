@@ -47,6 +47,7 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 2;" ::: "memory");
 }
+
 // Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
 // side by side have 64 lines.
 static uint swizzled(uint line, uint x, uint part)
@@ -218,197 +219,190 @@ void kiln_hgemm_async_stream(long M, long N, long K,
         const uint band_rows = min(tiles_m - band, (uint) 8);
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
         const int first_m = tile_m * 64, first_n = tile_n * 64;
-        {
-            const uint lane_m = lane / 4, lane_k = lane % 4;
-            const uint lane_r = lane_m;
-            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
-            float c[2][4][4];
+        const uint lane_m = lane / 4, lane_k = lane % 4;
+        const uint lane_r = lane_m;
+        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+        float c[2][4][4];
+        #pragma unroll
+        for (int i = 0; i < 2; i++)
+            #pragma unroll
+            for (int j = 0; j < 4; j++)
+                #pragma unroll
+                for (int e = 0; e < 4; e++)
+                    c[i][j][e] = 0;
+        uint as0[2][4], bs0[2][4];
+        // All have read what is left of the tiles before.
+        barrier(CLK_LOCAL_MEM_FENCE);
+        int stage = 0;
+        for (int t = 0; t < num + 3; t++) {
+            // What was asked for at t - 3 is there for all, and all have multiplied those of the
+            // step before, whose place is the next one to copy to.
+            if (t >= 3) {
+                wait_for_copies();
+                barrier(CLK_LOCAL_MEM_FENCE);
+            }
+            if (t < num) {
+                const int after_first = t + late;
+                const int step = first + after_first - (after_first < num ? 0 : num);
+                const int k = step * 64;
+                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
+                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
+            }
+            commit_copies();
+            if (++stage == 4)
+                stage = 0;
+            if (t < 3)
+                continue;
+            // K's last step may come at any time.
+            const int after_first = t - 3 + late;
+            const int step = first + after_first - (after_first < num ? 0 : num);
+            const long left = K - (long) step * 64;
+            if (left >= 64) {
+                const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
+                #pragma unroll
+                for (int s = 0; s < 4; s++) {
+                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+                    // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
+                    // work-item l says where line l % 8 of block l / 8 is.
+                    #pragma unroll
+                    for (int i = 0; i < 2; i++) {
+                        const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
+                        load_blocks(as0[i], a_tile + swizzled(line, x, 8));
+                    }
+                    #pragma unroll
+                    for (int j = 0; j < 4; j += 2) {
+                        const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;
+                        load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
+                    }
+                    #pragma unroll
+                    for (int i = 0; i < 2; i++)
+                        #pragma unroll
+                        for (int j = 0; j < 4; j++)
+                            multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
+                }
+            } else {
+                const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
+                for (int s = 0; s * 16 < left; s++) {
+                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+                    // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
+                    // work-item l says where line l % 8 of block l / 8 is.
+                    #pragma unroll
+                    for (int i = 0; i < 2; i++) {
+                        const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
+                        load_blocks(as0[i], a_tile + swizzled(line, x, 8));
+                    }
+                    #pragma unroll
+                    for (int j = 0; j < 4; j += 2) {
+                        const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;
+                        load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
+                    }
+                    #pragma unroll
+                    for (int i = 0; i < 2; i++)
+                        #pragma unroll
+                        for (int j = 0; j < 4; j++)
+                            multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
+                }
+            }
+        }
+        if (num < steps) {
+            // Not all of the tile: kept for the stage that adds up.
+            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
             #pragma unroll
             for (int i = 0; i < 2; i++)
                 #pragma unroll
                 for (int j = 0; j < 4; j++)
-                    #pragma unroll
-                    for (int e = 0; e < 4; e++)
-                        c[i][j][e] = 0;
-            uint as0[2][4], bs0[2][4];
-            // All have read what is left of the tiles before.
-            barrier(CLK_LOCAL_MEM_FENCE);
-            int stage = 0;
-            for (int t = 0; t < num + 3; t++) {
-                // What was asked for at t - 3 is there for all, and all have multiplied those of
-                // the step before, whose place is the next one to copy to.
-                if (t >= 3) {
-                    wait_for_copies();
-                    barrier(CLK_LOCAL_MEM_FENCE);
-                }
-                if (t < num) {
-                    const int after_first = t + late;
-                    const int step = first + after_first - (after_first < num ? 0 : num);
-                    const int k = step * 64;
-                    copy_a(a_at + stage * 8192, A + first_m * lda + k, lda,
-                            M - first_m, K - k, item);
-                    copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb,
-                            K - k, N - first_n, item);
-                }
-                commit_copies();
-                if (++stage == 4)
-                    stage = 0;
-                if (t < 3)
-                    continue;
-                // K's last step may come at any time.
-                const int after_first = t - 3 + late;
-                const int step = first + after_first - (after_first < num ? 0 : num);
-                const long left = K - (long) step * 64;
-                if (left >= 64) {
-                    const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
-                    #pragma unroll
-                    for (int s = 0; s < 4; s++) {
-                        // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
-                        // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
-                        // work-item l says where line l % 8 of block l / 8 is.
-                        #pragma unroll
-                        for (int i = 0; i < 2; i++) {
-                            const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
-                            load_blocks(as0[i], a_tile + swizzled(line, x, 8));
-                        }
-                        #pragma unroll
-                        for (int j = 0; j < 4; j += 2) {
-                            const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;
-                            load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
-                        }
-                        #pragma unroll
-                        for (int i = 0; i < 2; i++)
-                            #pragma unroll
-                            for (int j = 0; j < 4; j++)
-                                multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
-                    }
-                } else {
-                    const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
-                    for (int s = 0; s * 16 < left; s++) {
-                        // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
-                        // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
-                        // work-item l says where line l % 8 of block l / 8 is.
-                        #pragma unroll
-                        for (int i = 0; i < 2; i++) {
-                            const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
-                            load_blocks(as0[i], a_tile + swizzled(line, x, 8));
-                        }
-                        #pragma unroll
-                        for (int j = 0; j < 4; j += 2) {
-                            const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;
-                            load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
-                        }
-                        #pragma unroll
-                        for (int i = 0; i < 2; i++)
-                            #pragma unroll
-                            for (int j = 0; j < 4; j++)
-                                multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
-                    }
-                }
-            }
-            if (num < steps) {
-                // Not all of the tile: kept for the stage that adds up.
-                __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
+                    *(__global float4 *) (part + (i * 4 + j) * 512) =
+                            (float4) (c[i][j][0], c[i][j][1], c[i][j][2], c[i][j][3]);
+            continue;
+        }
+        if (beta != 0) {
+            #pragma unroll
+            for (int i = 0; i < 2; i++)
                 #pragma unroll
-                for (int i = 0; i < 2; i++)
+                for (int h = 0; h < 2; h++) {
+                    const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
+                    if (row >= M)
+                        break;
+                    const long begin = 0, end = N;
+                    #pragma unroll
+                    for (int j = 0; j < 4; j++) {
+                        const long col = first_n + warp_n + j * 8 + lane_k * 2;
+                        __global const half *old = C + row * ldc + col;
+                        if (is_aligned && col + 1 < end) {
+                            const uint both = *(__global const uint *) old;
+                            const float2 y = vload_half2(0, (const half *) &both);
+                            c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * y.x;
+                            c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * y.y;
+                            continue;
+                        }
+                        if (col >= begin && col < end)
+                            c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * load(old);
+                        if (col + 1 >= begin && col + 1 < end)
+                            c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * load(old + 1);
+                    }
+                }
+        }
+        const float factor = beta != 0 ? 1 : alpha;
+        // A word is two halves. Rows lie four words further apart than they are long, so that eight
+        // of them meet in no bank.
+        __local uint *c_words = (__local uint *) both_tiles;
+        // All have multiplied the last step.
+        barrier(CLK_LOCAL_MEM_FENCE);
+        {
+            __local uint *to = c_words + (warp_m + lane_r) * 36 + warp_n / 2 + lane_k;
+            #pragma unroll
+            for (int i = 0; i < 2; i++)
+                #pragma unroll
+                for (int h = 0; h < 2; h++)
                     #pragma unroll
                     for (int j = 0; j < 4; j++)
-                        *(__global float4 *) (part + (i * 4 + j) * 512) =
-                                (float4) (c[i][j][0], c[i][j][1], c[i][j][2], c[i][j][3]);
-                continue;
-            }
-            if (beta != 0) {
-                #pragma unroll
-                for (int i = 0; i < 2; i++)
-                    #pragma unroll
-                    for (int h = 0; h < 2; h++) {
-                        const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
-                        if (row >= M)
-                            break;
-                        const long begin = 0, end = N;
-                        #pragma unroll
-                        for (int j = 0; j < 4; j++) {
-                            const long col = first_n + warp_n + j * 8 + lane_k * 2;
-                            __global const half *old = C + row * ldc + col;
-                            if (is_aligned && col + 1 < end) {
-                                const uint both = *(__global const uint *) old;
-                                const float2 y = vload_half2(0, (const half *) &both);
-                                c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * y.x;
-                                c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * y.y;
-                                continue;
-                            }
-                            if (col >= begin && col < end)
-                                c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * load(old);
-                            if (col + 1 >= begin && col + 1 < end)
-                                c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1]
-                                        + beta * load(old + 1);
-                        }
-                    }
-            }
-            const float factor = beta != 0 ? 1 : alpha;
-            // A word is two halves. Rows lie four words further apart than they are long, so that
-            // eight of them meet in no bank.
-            __local uint *c_words = (__local uint *) both_tiles;
-            // All have multiplied the last step.
-            barrier(CLK_LOCAL_MEM_FENCE);
+                        to[(i * 16 + h * 8) * 36 + j * 4] =
+                                pack_halves(factor * c[i][j][2 * h], factor * c[i][j][2 * h + 1]);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const int rows = min(M - first_m, 64L);
+        if (is_aligned && first_n + 64 <= N) {
+            const int first_row = item / 8, x = item % 8;
+            __global uint4 *out = (__global uint4 *) (C + (first_m + first_row) * ldc + first_n)
+                    + x;
+            __local const uint *from = c_words + first_row * 36 + x * 4;
+            #pragma unroll
+            for (int m = 0; m < 64; m += 16)
+                if (first_row + m < rows)
+                    out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 36);
+        } else {
+            // A word of C is a word of local memory or, where a row of C begins in the middle of
+            // one, the second half of one and the first half of the next.
+            // Warps are even in number, so that all rows of one begin alike.
+            __global ushort *out = (__global ushort *) C + (first_m + warp) * ldc + first_n;
+            const int within = (ulong) out / 2 % 2;
+            const int begin = 0, end = min(N - first_n, 64L);
             {
-                __local uint *to = c_words + (warp_m + lane_r) * 36 + warp_n / 2 + lane_k;
-                #pragma unroll
-                for (int i = 0; i < 2; i++)
-                    #pragma unroll
-                    for (int h = 0; h < 2; h++)
-                        #pragma unroll
-                        for (int j = 0; j < 4; j++)
-                            to[(i * 16 + h * 8) * 36 + j * 4] =
-                                    pack_halves(factor * c[i][j][2 * h],
-                                            factor * c[i][j][2 * h + 1]);
+                const int x = (int) lane, col = 2 * x - within;
+                const bool is_there = col >= 0 && col + 1 < end;
+                __local const uint *from = c_words + warp * 36 + x;
+                __global ushort *to = out + col;
+                #pragma unroll 4
+                for (int m = warp; m < rows; m += 4) {
+                    if (is_there)
+                        *(__global uint *) to = within ? from[-1] >> 16 | from[0] << 16 : from[0];
+                    from += 144;
+                    to += 4 * ldc;
+                }
             }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            const int rows = min(M - first_m, 64L);
-            if (is_aligned && first_n + 64 <= N) {
-                const int first_row = item / 8, x = item % 8;
-                __global uint4 *out = (__global uint4 *) (C + (first_m + first_row) * ldc + first_n)
-                        + x;
-                __local const uint *from = c_words + first_row * 36 + x * 4;
-                #pragma unroll
-                for (int m = 0; m < 64; m += 16)
-                    if (first_row + m < rows)
-                        out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 36);
-            } else {
-                // A word of C is a word of local memory or, where a row of C begins in the middle
-                // of one, the second half of one and the first half of the next.
-                // Warps are even in number, so that all rows of one begin alike.
-                __global ushort *out = (__global ushort *) C + (first_m + warp) * ldc + first_n;
-                const int within = (ulong) out / 2 % 2;
-                const int begin = 0, end = min(N - first_n, 64L);
-                {
-                    const int x = (int) lane, col = 2 * x - within;
-                    const bool is_there = col >= 0 && col + 1 < end;
-                    __local const uint *from = c_words + warp * 36 + x;
-                    __global ushort *to = out + col;
-                    #pragma unroll 4
-                    for (int m = warp; m < rows; m += 4) {
-                        if (is_there)
-                            *(__global uint *) to = within ? from[-1] >> 16 | from[0] << 16
-                                    : from[0];
-                        from += 144;
-                        to += 4 * ldc;
-                    }
-                }
-                // The first and the last column of a row, where they are in a word with what is not
-                // stored.
-                for (int p = item; p < 2 * rows; p += 128) {
-                    const int m = p / 2;
-                    const int col = p % 2 == 0 ? begin : end - 1;
-                    __global ushort *to = (__global ushort *) C + (first_m + m) * ldc + first_n
-                            + col;
-                    if (begin < end && (ulong) to / 2 % 2 != p % 2)
-                        *to = ((__local const ushort *) (c_words + m * 36))[col];
-                }
+            // The first and the last column of a row, where they are in a word with what is not
+            // stored.
+            for (int p = item; p < 2 * rows; p += 128) {
+                const int m = p / 2;
+                const int col = p % 2 == 0 ? begin : end - 1;
+                __global ushort *to = (__global ushort *) C + (first_m + m) * ldc + first_n + col;
+                if (begin < end && (ulong) to / 2 % 2 != p % 2)
+                    *to = ((__local const ushort *) (c_words + m * 36))[col];
             }
         }
     }
 }
+
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))

@@ -41,6 +41,7 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 2;" ::: "memory");
 }
+
 // Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
 // side by side have 64 lines.
 static uint swizzled(uint line, uint x, uint part)
@@ -185,130 +186,127 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
     const uint band_rows = min(tiles_m - band, (uint) 8);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 64, first_n = tile_n * 64;
-    {
-        const uint lane_m = lane / 4, lane_k = lane % 4;
-        const uint lane_r = lane_m;
-        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 32;
-        float c[2][4][4];
+    const uint lane_m = lane / 4, lane_k = lane % 4;
+    const uint lane_r = lane_m;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 32;
+    float c[2][4][4];
+    #pragma unroll
+    for (int i = 0; i < 2; i++)
         #pragma unroll
-        for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 4; j++)
             #pragma unroll
-            for (int j = 0; j < 4; j++)
-                #pragma unroll
-                for (int e = 0; e < 4; e++)
-                    c[i][j][e] = 0;
-        // Of each step this warp has one part of 2.
-        const int slice = warp / 4;
-        uint as0[2][4], bs0[2][4];
-        int stage = 0;
-        const int whole = K / 64, left = K % 64;
-        for (int t = 0; t < whole + 3; t++) {
-            // What was asked for at t - 3 is there for all, and all have multiplied those of the
-            // step before, whose place is the next one to copy to.
-            if (t >= 3) {
-                wait_for_copies();
-                barrier(CLK_LOCAL_MEM_FENCE);
-            }
-            if (t < num) {
-                const int step = first + t;
-                const int k = step * 64;
-                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
-                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
-            }
-            commit_copies();
-            if (++stage == 4)
-                stage = 0;
-            if (t < 3)
-                continue;
-            const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
-            const int from = slice * 2;
-            #pragma unroll
-            for (int s = from; s < from + 2; s++) {
-                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
-                // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item
-                // l says where line l % 8 of block l / 8 is.
-                #pragma unroll
-                for (int i = 0; i < 2; i++) {
-                    const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
-                    load_blocks(as0[i], a_tile + swizzled(line, x, 8));
-                }
-                #pragma unroll
-                for (int j = 0; j < 4; j += 2) {
-                    const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;
-                    load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
-                }
-                #pragma unroll
-                for (int i = 0; i < 2; i++)
-                    #pragma unroll
-                    for (int j = 0; j < 4; j++)
-                        multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
-            }
-        }
-        if (left > 0) {
+            for (int e = 0; e < 4; e++)
+                c[i][j][e] = 0;
+    // Of each step this warp has one part of 2.
+    const int slice = warp / 4;
+    uint as0[2][4], bs0[2][4];
+    int stage = 0;
+    const int whole = K / 64, left = K % 64;
+    for (int t = 0; t < whole + 3; t++) {
+        // What was asked for at t - 3 is there for all, and all have multiplied those of the step
+        // before, whose place is the next one to copy to.
+        if (t >= 3) {
             wait_for_copies();
             barrier(CLK_LOCAL_MEM_FENCE);
-            if (++stage == 4)
-                stage = 0;
-            const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
-            const int from = slice * 2;
-            for (int s = from; s < from + 2 && s * 16 < left; s++) {
-                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
-                // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item
-                // l says where line l % 8 of block l / 8 is.
-                #pragma unroll
-                for (int i = 0; i < 2; i++) {
-                    const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
-                    load_blocks(as0[i], a_tile + swizzled(line, x, 8));
-                }
-                #pragma unroll
-                for (int j = 0; j < 4; j += 2) {
-                    const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;
-                    load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
-                }
-                #pragma unroll
-                for (int i = 0; i < 2; i++)
-                    #pragma unroll
-                    for (int j = 0; j < 4; j++)
-                        multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
-            }
         }
-        // What slices have is added up, always in the same order, through local memory: all tiles
-        // have been multiplied.
-        __local float *sums = (__local float *) a_tiles + item % 128;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (slice > 0)
+        if (t < num) {
+            const int step = first + t;
+            const int k = step * 64;
+            copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
+            copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
+        }
+        commit_copies();
+        if (++stage == 4)
+            stage = 0;
+        if (t < 3)
+            continue;
+        const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
+        const int from = slice * 2;
+        #pragma unroll
+        for (int s = from; s < from + 2; s++) {
+            // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+            // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item l
+            // says where line l % 8 of block l / 8 is.
+            #pragma unroll
+            for (int i = 0; i < 2; i++) {
+                const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
+                load_blocks(as0[i], a_tile + swizzled(line, x, 8));
+            }
+            #pragma unroll
+            for (int j = 0; j < 4; j += 2) {
+                const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;
+                load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
+            }
             #pragma unroll
             for (int i = 0; i < 2; i++)
                 #pragma unroll
                 for (int j = 0; j < 4; j++)
-                    #pragma unroll
-                    for (int e = 0; e < 4; e++)
-                        sums[((slice - 1) * 32 + (i * 4 + j) * 4 + e) * 128] = c[i][j][e];
+                    multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
+        }
+    }
+    if (left > 0) {
+        wait_for_copies();
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (slice > 0)
-            return;
+        if (++stage == 4)
+            stage = 0;
+        const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
+        const int from = slice * 2;
+        for (int s = from; s < from + 2 && s * 16 < left; s++) {
+            // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+            // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item l
+            // says where line l % 8 of block l / 8 is.
+            #pragma unroll
+            for (int i = 0; i < 2; i++) {
+                const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
+                load_blocks(as0[i], a_tile + swizzled(line, x, 8));
+            }
+            #pragma unroll
+            for (int j = 0; j < 4; j += 2) {
+                const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;
+                load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
+            }
+            #pragma unroll
+            for (int i = 0; i < 2; i++)
+                #pragma unroll
+                for (int j = 0; j < 4; j++)
+                    multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
+        }
+    }
+    // What slices have is added up, always in the same order, through local memory: all tiles have
+    // been multiplied.
+    __local float *sums = (__local float *) a_tiles + item % 128;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (slice > 0)
         #pragma unroll
         for (int i = 0; i < 2; i++)
             #pragma unroll
             for (int j = 0; j < 4; j++)
                 #pragma unroll
                 for (int e = 0; e < 4; e++)
-                    c[i][j][e] += sums[((i * 4 + j) * 4 + e) * 128];
-        // Rows and columns of a block are in the order in which they were read.
+                    sums[((slice - 1) * 32 + (i * 4 + j) * 4 + e) * 128] = c[i][j][e];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (slice > 0)
+        return;
+    #pragma unroll
+    for (int i = 0; i < 2; i++)
         #pragma unroll
-        for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 4; j++)
             #pragma unroll
-            for (int h = 0; h < 2; h++) {
-                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
-                if (row >= M)
-                    break;
-                __global half *out = C + row * ldc;
-                #pragma unroll
-                for (int j = 0; j < 4; j++) {
-                    const long col = first_n + warp_n + j * 8 + lane_k * 2;
-                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
-                            is_aligned);
-                }
+            for (int e = 0; e < 4; e++)
+                c[i][j][e] += sums[((i * 4 + j) * 4 + e) * 128];
+    // Rows and columns of a block are in the order in which they were read.
+    #pragma unroll
+    for (int i = 0; i < 2; i++)
+        #pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
+            if (row >= M)
+                break;
+            __global half *out = C + row * ldc;
+            #pragma unroll
+            for (int j = 0; j < 4; j++) {
+                const long col = first_n + warp_n + j * 8 + lane_k * 2;
+                put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);
             }
-    }
+        }
 }

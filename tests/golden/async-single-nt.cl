@@ -41,6 +41,7 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 }
+
 // Begins to copy 64 lines of 32 elements, of which this work-item copies 4 at a time, in one line
 // of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_a(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
@@ -160,6 +161,7 @@ static uint c_place(uint row, uint col)
 {
     return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4 + col % 4;
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
@@ -192,162 +194,160 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
     const uint band_rows = min(tiles_m - band, (uint) 8);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 64, first_n = tile_n * 64;
-    {
-        // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16
-        // bytes takes two turns of local memory, not four.
-        const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
-        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
-        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32
-        // values of k.
-        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
-        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
-        float c[4][8];
+    // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
+    // takes two turns of local memory, not four.
+    const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+    // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values
+    // of k.
+    const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
+    const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
+    float c[4][8];
+    #pragma unroll
+    for (int m = 0; m < 4; m++)
+        #pragma unroll
+        for (int n = 0; n < 8; n++)
+            c[m][n] = 0;
+    int stage = 0;
+    const int whole = K / 32, left = K % 32;
+    for (int t = 0; t < whole + 2; t++) {
+        // What was asked for at t - 2 is there for all, and all have multiplied those of the step
+        // before, whose place is the next one to copy to.
+        if (t >= 2) {
+            wait_for_copies();
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        if (t < num) {
+            const int step = first + t;
+            const int k = step * 32;
+            copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
+            copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
+        }
+        commit_copies();
+        if (++stage == 3)
+            stage = 0;
+        if (t < 2)
+            continue;
+        __local const uchar *a_tile = a_tiles + stage * 8192;
+        __local const uchar *b_tile = b_tiles + stage * 8192;
+        // Goes through k; of each it reads its rows and columns by fours, and multiplies each by
+        // each.
+        #pragma unroll 2
+        for (int q = 0; q < 8; q++) {
+            const uint a_from = a_chunk ^ q * 16;
+            const uint b_from = b_chunk ^ q * 16;
+            #pragma unroll
+            for (int k = 4 * q; k < 4 * q + 4; k++) {
+                float as[4], bs[8];
+                {
+                    const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from);
+                    as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
+                }
+                #pragma unroll
+                for (int n = 0; n < 8; n += 4) {
+                    const float4 x = *(__local const float4 *) (b_tile + k * 256
+                            + (b_from ^ n % 8 * 16) + n / 8 * 128);
+                    bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
+                }
+                #pragma unroll
+                for (int n = 0; n < 8; n++)
+                    #pragma unroll
+                    for (int i = 0; i < 4; i++) {
+                        // Two products in a row have a factor in common, which is not read from its
+                        // register.
+                        const int m = n % 2 ? 3 - i : i;
+                        c[m][n] += as[m] * bs[n];
+                    }
+            }
+        }
+    }
+    if (left > 0) {
+        wait_for_copies();
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (++stage == 3)
+            stage = 0;
+        __local const uchar *a_tile = a_tiles + stage * 8192;
+        __local const uchar *b_tile = b_tiles + stage * 8192;
+        // Goes through k; of each it reads its rows and columns by fours, and multiplies each by
+        // each.
+        for (int q = 0; 4 * q < left; q++) {
+            const uint a_from = a_chunk ^ q * 16;
+            const uint b_from = b_chunk ^ q * 16;
+            #pragma unroll
+            for (int k = 4 * q; k < 4 * q + 4; k++) {
+                float as[4], bs[8];
+                {
+                    const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from);
+                    as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
+                }
+                #pragma unroll
+                for (int n = 0; n < 8; n += 4) {
+                    const float4 x = *(__local const float4 *) (b_tile + k * 256
+                            + (b_from ^ n % 8 * 16) + n / 8 * 128);
+                    bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
+                }
+                #pragma unroll
+                for (int n = 0; n < 8; n++)
+                    #pragma unroll
+                    for (int i = 0; i < 4; i++) {
+                        // Two products in a row have a factor in common, which is not read from its
+                        // register.
+                        const int m = n % 2 ? 3 - i : i;
+                        c[m][n] += as[m] * bs[n];
+                    }
+            }
+        }
+    }
+    // Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put into
+    // local memory, so that a warp stores columns side by side.
+    if (!is_aligned) {
+        __local float *c_tile = (__local float *) both_tiles;
+        // All have multiplied the last step.
+        barrier(CLK_LOCAL_MEM_FENCE);
         #pragma unroll
         for (int m = 0; m < 4; m++)
             #pragma unroll
-            for (int n = 0; n < 8; n++)
-                c[m][n] = 0;
-        int stage = 0;
-        const int whole = K / 32, left = K % 32;
-        for (int t = 0; t < whole + 2; t++) {
-            // What was asked for at t - 2 is there for all, and all have multiplied those of the
-            // step before, whose place is the next one to copy to.
-            if (t >= 2) {
-                wait_for_copies();
-                barrier(CLK_LOCAL_MEM_FENCE);
-            }
-            if (t < num) {
-                const int step = first + t;
-                const int k = step * 32;
-                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
-                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
-            }
-            commit_copies();
-            if (++stage == 3)
-                stage = 0;
-            if (t < 2)
-                continue;
-            __local const uchar *a_tile = a_tiles + stage * 8192;
-            __local const uchar *b_tile = b_tiles + stage * 8192;
-            // Goes through k; of each it reads its rows and columns by fours, and multiplies each
-            // by each.
-            #pragma unroll 2
-            for (int q = 0; q < 8; q++) {
-                const uint a_from = a_chunk ^ q * 16;
-                const uint b_from = b_chunk ^ q * 16;
-                #pragma unroll
-                for (int k = 4 * q; k < 4 * q + 4; k++) {
-                    float as[4], bs[8];
-                    {
-                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from);
-                        as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
-                    }
-                    #pragma unroll
-                    for (int n = 0; n < 8; n += 4) {
-                        const float4 x = *(__local const float4 *) (b_tile + k * 256
-                                + (b_from ^ n % 8 * 16) + n / 8 * 128);
-                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
-                    }
-                    #pragma unroll
-                    for (int n = 0; n < 8; n++)
-                        #pragma unroll
-                        for (int i = 0; i < 4; i++) {
-                            // Two products in a row have a factor in common, which is not read from
-                            // its register.
-                            const int m = n % 2 ? 3 - i : i;
-                            c[m][n] += as[m] * bs[n];
-                        }
-                }
-            }
-        }
-        if (left > 0) {
-            wait_for_copies();
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (++stage == 3)
-                stage = 0;
-            __local const uchar *a_tile = a_tiles + stage * 8192;
-            __local const uchar *b_tile = b_tiles + stage * 8192;
-            // Goes through k; of each it reads its rows and columns by fours, and multiplies each
-            // by each.
-            for (int q = 0; 4 * q < left; q++) {
-                const uint a_from = a_chunk ^ q * 16;
-                const uint b_from = b_chunk ^ q * 16;
-                #pragma unroll
-                for (int k = 4 * q; k < 4 * q + 4; k++) {
-                    float as[4], bs[8];
-                    {
-                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from);
-                        as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
-                    }
-                    #pragma unroll
-                    for (int n = 0; n < 8; n += 4) {
-                        const float4 x = *(__local const float4 *) (b_tile + k * 256
-                                + (b_from ^ n % 8 * 16) + n / 8 * 128);
-                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
-                    }
-                    #pragma unroll
-                    for (int n = 0; n < 8; n++)
-                        #pragma unroll
-                        for (int i = 0; i < 4; i++) {
-                            // Two products in a row have a factor in common, which is not read from
-                            // its register.
-                            const int m = n % 2 ? 3 - i : i;
-                            c[m][n] += as[m] * bs[n];
-                        }
-                }
-            }
-        }
-        // Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put
-        // into local memory, so that a warp stores columns side by side.
-        if (!is_aligned) {
-            __local float *c_tile = (__local float *) both_tiles;
-            // All have multiplied the last step.
-            barrier(CLK_LOCAL_MEM_FENCE);
+            for (int n = 0; n < 8; n += 4)
+                *(__local float4 *) (c_tile + c_place(warp_m + m / 4 * 32 + lane_m * 4 + m % 4,
+                        warp_n + n * 4 + lane_n * 4)) =
+                        (float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const int rows = min(M - first_m, 64L);
+        const int begin = 0, end = min(N - first_n, 64L);
+        __global float *out = C + (first_m + warp) * ldc + first_n + lane;
+        #pragma unroll 4
+        for (int m = warp; m < rows; m += 4) {
             #pragma unroll
-            for (int m = 0; m < 4; m++)
-                #pragma unroll
-                for (int n = 0; n < 8; n += 4)
-                    *(__local float4 *) (c_tile + c_place(warp_m + m / 4 * 32 + lane_m * 4 + m % 4,
-                            warp_n + n * 4 + lane_n * 4)) =
-                            (float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);
-            barrier(CLK_LOCAL_MEM_FENCE);
-            const int rows = min(M - first_m, 64L);
-            const int begin = 0, end = min(N - first_n, 64L);
-            __global float *out = C + (first_m + warp) * ldc + first_n + lane;
-            #pragma unroll 4
-            for (int m = warp; m < rows; m += 4) {
-                #pragma unroll
-                for (int n = 0; n < 64; n += 32) {
-                    const int col = n + (int) lane;
-                    if (col >= begin && col < end)
-                        put(c_tile[c_place(m, col)], alpha, beta, out + n);
-                }
-                out += 4 * ldc;
+            for (int n = 0; n < 64; n += 32) {
+                const int col = n + (int) lane;
+                if (col >= begin && col < end)
+                    put(c_tile[c_place(m, col)], alpha, beta, out + n);
             }
-            return;
+            out += 4 * ldc;
         }
+        return;
+    }
+    #pragma unroll
+    for (int m = 0; m < 4; m++) {
+        const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
+        __global float *out = C + row * ldc;
         #pragma unroll
-        for (int m = 0; m < 4; m++) {
-            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
-            __global float *out = C + row * ldc;
-            #pragma unroll
-            for (int n = 0; n < 8; n += 4) {
-                const long block = first_n + warp_n + n * 4;
-                if (is_aligned && block + 15 < N) {
-                    if (row < M)
-                        put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
-                                out + block + lane_n * 4, alpha, beta);
-                } else {
-                    // Where rows of C begin anywhere: the four work-items of a row store four
-                    // columns at once.
-                    uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
-                            as_uint(c[m][n + 3]) };
-                    transpose_four(x, lane_n, 2);
-                    if (row < M)
-                        #pragma unroll
-                        for (int i = 0; i < 4; i++)
-                            put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
-                }
+        for (int n = 0; n < 8; n += 4) {
+            const long block = first_n + warp_n + n * 4;
+            if (is_aligned && block + 15 < N) {
+                if (row < M)
+                    put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
+                            out + block + lane_n * 4, alpha, beta);
+            } else {
+                // Where rows of C begin anywhere: the four work-items of a row store four columns
+                // at once.
+                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
+                        as_uint(c[m][n + 3]) };
+                transpose_four(x, lane_n, 2);
+                if (row < M)
+                    #pragma unroll
+                    for (int i = 0; i < 4; i++)
+                        put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
             }
         }
     }

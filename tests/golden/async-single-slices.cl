@@ -47,6 +47,7 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 }
+
 // Begins to copy 32 lines of 32 elements, of which this work-item copies 1 at a time, in one line
 // of 8. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_a(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
@@ -208,179 +209,173 @@ void kiln_sgemm_async_stream(long M, long N, long K,
         const uint band_rows = min(tiles_m - band, (uint) 8);
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
         const int first_m = tile_m * 32, first_n = tile_n * 64;
-        {
-            // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16
-            // bytes takes two turns of local memory, not four.
-            const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
-            const uint warp_m = 0, warp_n = warp % 2 * 32;
-            // Where a work-item's first rows (columns) are in the parts of a tile, of 32 (64) by 32
-            // values of k.
-            const uint a_chunk = warp_m / 32 * 4096 + (warp_m % 32 / 4 + lane_m) * 16;
-            const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
-            float c[4][8];
+        // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16
+        // bytes takes two turns of local memory, not four.
+        const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
+        const uint warp_m = 0, warp_n = warp % 2 * 32;
+        // Where a work-item's first rows (columns) are in the parts of a tile, of 32 (64) by 32
+        // values of k.
+        const uint a_chunk = warp_m / 32 * 4096 + (warp_m % 32 / 4 + lane_m) * 16;
+        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
+        float c[4][8];
+        #pragma unroll
+        for (int m = 0; m < 4; m++)
+            #pragma unroll
+            for (int n = 0; n < 8; n++)
+                c[m][n] = 0;
+        // Of each step this warp has one part of 4.
+        const int slice = warp / 2;
+        // All have read what is left of the tiles before.
+        barrier(CLK_LOCAL_MEM_FENCE);
+        int stage = 0;
+        for (int t = 0; t < num + 2; t++) {
+            // What was asked for at t - 2 is there for all, and all have multiplied those of the
+            // step before, whose place is the next one to copy to.
+            if (t >= 2) {
+                wait_for_copies();
+                barrier(CLK_LOCAL_MEM_FENCE);
+            }
+            if (t < num) {
+                const int after_first = t + late;
+                const int step = first + after_first - (after_first < num ? 0 : num);
+                const int k = step * 32;
+                copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);
+                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
+            }
+            commit_copies();
+            if (++stage == 3)
+                stage = 0;
+            if (t < 2)
+                continue;
+            // K's last step may come at any time.
+            const int after_first = t - 2 + late;
+            const int step = first + after_first - (after_first < num ? 0 : num);
+            const long left = K - (long) step * 32;
+            if (left >= 32) {
+                __local const uchar *a_tile = a_tiles + stage * 4096;
+                __local const uchar *b_tile = b_tiles + stage * 8192;
+                // Goes through k; of each it reads its rows and columns by fours, and multiplies
+                // each by each.
+                #pragma unroll 2
+                for (int q = slice * 2; q < (slice + 1) * 2; q++) {
+                    const uint a_from = a_chunk;
+                    const uint b_from = b_chunk ^ q * 16;
+                    #pragma unroll
+                    for (int k = 4 * q; k < 4 * q + 4; k++) {
+                        float as[4], bs[8];
+                        {
+                            const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from);
+                            as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
+                        }
+                        #pragma unroll
+                        for (int n = 0; n < 8; n += 4) {
+                            const float4 x = *(__local const float4 *) (b_tile + k * 256
+                                    + (b_from ^ n % 8 * 16) + n / 8 * 128);
+                            bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
+                        }
+                        #pragma unroll
+                        for (int n = 0; n < 8; n++)
+                            #pragma unroll
+                            for (int i = 0; i < 4; i++) {
+                                // Two products in a row have a factor in common, which is not read
+                                // from its register.
+                                const int m = n % 2 ? 3 - i : i;
+                                c[m][n] += as[m] * bs[n];
+                            }
+                    }
+                }
+            } else {
+                __local const uchar *a_tile = a_tiles + stage * 4096;
+                __local const uchar *b_tile = b_tiles + stage * 8192;
+                // Goes through k; of each it reads its rows and columns by fours, and multiplies
+                // each by each.
+                for (int q = slice * 2; q < (slice + 1) * 2 && 4 * q < left; q++) {
+                    const uint a_from = a_chunk;
+                    const uint b_from = b_chunk ^ q * 16;
+                    #pragma unroll
+                    for (int k = 4 * q; k < 4 * q + 4; k++) {
+                        float as[4], bs[8];
+                        {
+                            const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from);
+                            as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
+                        }
+                        #pragma unroll
+                        for (int n = 0; n < 8; n += 4) {
+                            const float4 x = *(__local const float4 *) (b_tile + k * 256
+                                    + (b_from ^ n % 8 * 16) + n / 8 * 128);
+                            bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
+                        }
+                        #pragma unroll
+                        for (int n = 0; n < 8; n++)
+                            #pragma unroll
+                            for (int i = 0; i < 4; i++) {
+                                // Two products in a row have a factor in common, which is not read
+                                // from its register.
+                                const int m = n % 2 ? 3 - i : i;
+                                c[m][n] += as[m] * bs[n];
+                            }
+                    }
+                }
+            }
+        }
+        // What slices have is added up, always in the same order, through local memory: all tiles
+        // have been multiplied.
+        __local float *sums = (__local float *) a_tiles + item % 64;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (slice > 0)
             #pragma unroll
             for (int m = 0; m < 4; m++)
                 #pragma unroll
                 for (int n = 0; n < 8; n++)
-                    c[m][n] = 0;
-            // Of each step this warp has one part of 4.
-            const int slice = warp / 2;
-            // All have read what is left of the tiles before.
-            barrier(CLK_LOCAL_MEM_FENCE);
-            int stage = 0;
-            for (int t = 0; t < num + 2; t++) {
-                // What was asked for at t - 2 is there for all, and all have multiplied those of
-                // the step before, whose place is the next one to copy to.
-                if (t >= 2) {
-                    wait_for_copies();
-                    barrier(CLK_LOCAL_MEM_FENCE);
-                }
-                if (t < num) {
-                    const int after_first = t + late;
-                    const int step = first + after_first - (after_first < num ? 0 : num);
-                    const int k = step * 32;
-                    copy_a(a_at + stage * 4096, A + k * lda + first_m, lda,
-                            K - k, M - first_m, item);
-                    copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb,
-                            N - first_n, K - k, item);
-                }
-                commit_copies();
-                if (++stage == 3)
-                    stage = 0;
-                if (t < 2)
-                    continue;
-                // K's last step may come at any time.
-                const int after_first = t - 2 + late;
-                const int step = first + after_first - (after_first < num ? 0 : num);
-                const long left = K - (long) step * 32;
-                if (left >= 32) {
-                    __local const uchar *a_tile = a_tiles + stage * 4096;
-                    __local const uchar *b_tile = b_tiles + stage * 8192;
-                    // Goes through k; of each it reads its rows and columns by fours, and
-                    // multiplies each by each.
-                    #pragma unroll 2
-                    for (int q = slice * 2; q < (slice + 1) * 2; q++) {
-                        const uint a_from = a_chunk;
-                        const uint b_from = b_chunk ^ q * 16;
-                        #pragma unroll
-                        for (int k = 4 * q; k < 4 * q + 4; k++) {
-                            float as[4], bs[8];
-                            {
-                                const float4 x = *(__local const float4 *) (a_tile + k * 128
-                                        + a_from);
-                                as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
-                            }
-                            #pragma unroll
-                            for (int n = 0; n < 8; n += 4) {
-                                const float4 x = *(__local const float4 *) (b_tile + k * 256
-                                        + (b_from ^ n % 8 * 16) + n / 8 * 128);
-                                bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
-                            }
-                            #pragma unroll
-                            for (int n = 0; n < 8; n++)
-                                #pragma unroll
-                                for (int i = 0; i < 4; i++) {
-                                    // Two products in a row have a factor in common, which is not
-                                    // read from its register.
-                                    const int m = n % 2 ? 3 - i : i;
-                                    c[m][n] += as[m] * bs[n];
-                                }
-                        }
-                    }
+                    sums[((slice - 1) * 32 + m * 8 + n) * 64] = c[m][n];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (slice > 0)
+            continue;
+        #pragma unroll
+        for (int x = 0; x < 3; x++)
+            #pragma unroll
+            for (int m = 0; m < 4; m++)
+                #pragma unroll
+                for (int n = 0; n < 8; n++)
+                    c[m][n] += sums[(x * 32 + m * 8 + n) * 64];
+        if (num < steps) {
+            // Not all of the tile: kept for the stage that adds up.
+            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;
+            #pragma unroll
+            for (int m = 0; m < 4; m++)
+                #pragma unroll
+                for (int n = 0; n < 8; n += 4)
+                    *(__global float4 *) (part + (m * 8 + n) * 64) =
+                            (float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);
+            continue;
+        }
+        #pragma unroll
+        for (int m = 0; m < 4; m++) {
+            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
+            __global float *out = C + row * ldc;
+            #pragma unroll
+            for (int n = 0; n < 8; n += 4) {
+                const long block = first_n + warp_n + n * 4;
+                if (is_aligned && block + 15 < N) {
+                    if (row < M)
+                        put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
+                                out + block + lane_n * 4, alpha, beta);
                 } else {
-                    __local const uchar *a_tile = a_tiles + stage * 4096;
-                    __local const uchar *b_tile = b_tiles + stage * 8192;
-                    // Goes through k; of each it reads its rows and columns by fours, and
-                    // multiplies each by each.
-                    for (int q = slice * 2; q < (slice + 1) * 2 && 4 * q < left; q++) {
-                        const uint a_from = a_chunk;
-                        const uint b_from = b_chunk ^ q * 16;
+                    // Where rows of C begin anywhere: the four work-items of a row store four
+                    // columns at once.
+                    uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
+                            as_uint(c[m][n + 3]) };
+                    transpose_four(x, lane_n, 2);
+                    if (row < M)
                         #pragma unroll
-                        for (int k = 4 * q; k < 4 * q + 4; k++) {
-                            float as[4], bs[8];
-                            {
-                                const float4 x = *(__local const float4 *) (a_tile + k * 128
-                                        + a_from);
-                                as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
-                            }
-                            #pragma unroll
-                            for (int n = 0; n < 8; n += 4) {
-                                const float4 x = *(__local const float4 *) (b_tile + k * 256
-                                        + (b_from ^ n % 8 * 16) + n / 8 * 128);
-                                bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
-                            }
-                            #pragma unroll
-                            for (int n = 0; n < 8; n++)
-                                #pragma unroll
-                                for (int i = 0; i < 4; i++) {
-                                    // Two products in a row have a factor in common, which is not
-                                    // read from its register.
-                                    const int m = n % 2 ? 3 - i : i;
-                                    c[m][n] += as[m] * bs[n];
-                                }
-                        }
-                    }
-                }
-            }
-            // What slices have is added up, always in the same order, through local memory: all
-            // tiles have been multiplied.
-            __local float *sums = (__local float *) a_tiles + item % 64;
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (slice > 0)
-                #pragma unroll
-                for (int m = 0; m < 4; m++)
-                    #pragma unroll
-                    for (int n = 0; n < 8; n++)
-                        sums[((slice - 1) * 32 + m * 8 + n) * 64] = c[m][n];
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (slice > 0)
-                continue;
-            #pragma unroll
-            for (int x = 0; x < 3; x++)
-                #pragma unroll
-                for (int m = 0; m < 4; m++)
-                    #pragma unroll
-                    for (int n = 0; n < 8; n++)
-                        c[m][n] += sums[(x * 32 + m * 8 + n) * 64];
-            if (num < steps) {
-                // Not all of the tile: kept for the stage that adds up.
-                __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;
-                #pragma unroll
-                for (int m = 0; m < 4; m++)
-                    #pragma unroll
-                    for (int n = 0; n < 8; n += 4)
-                        *(__global float4 *) (part + (m * 8 + n) * 64) =
-                                (float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);
-                continue;
-            }
-            #pragma unroll
-            for (int m = 0; m < 4; m++) {
-                const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
-                __global float *out = C + row * ldc;
-                #pragma unroll
-                for (int n = 0; n < 8; n += 4) {
-                    const long block = first_n + warp_n + n * 4;
-                    if (is_aligned && block + 15 < N) {
-                        if (row < M)
-                            put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
-                                    out + block + lane_n * 4, alpha, beta);
-                    } else {
-                        // Where rows of C begin anywhere: the four work-items of a row store four
-                        // columns at once.
-                        uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
-                                as_uint(c[m][n + 3]) };
-                        transpose_four(x, lane_n, 2);
-                        if (row < M)
-                            #pragma unroll
-                            for (int i = 0; i < 4; i++)
-                                put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha,
-                                        beta);
-                    }
+                        for (int i = 0; i < 4; i++)
+                            put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
                 }
             }
         }
     }
 }
+
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))

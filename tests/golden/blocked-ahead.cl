@@ -73,43 +73,27 @@ void kiln_sgemm_blocked_multiply(int M, int N, int K,
         barrier(CLK_LOCAL_MEM_FENCE);
         for (int k = 0; k < 8; k += 2) {
             const int kk = k0 + k;
-            {
-                const float a0_0 = a_tile[k][tile_m];
-                c0_0 += a0_0 * b0_0;
-            }
-            {
-                const float a1_0 = a_tile[k][tile_m + 1];
-                c1_0 += a1_0 * b0_0;
-            }
-            {
-                const float a2_0 = a_tile[k][tile_m + 2];
-                c2_0 += a2_0 * b0_0;
-            }
-            {
-                const float a3_0 = a_tile[k][tile_m + 3];
-                c3_0 += a3_0 * b0_0;
-            }
+            const float a0_0 = a_tile[k][tile_m];
+            c0_0 += a0_0 * b0_0;
+            const float a1_0 = a_tile[k][tile_m + 1];
+            c1_0 += a1_0 * b0_0;
+            const float a2_0 = a_tile[k][tile_m + 2];
+            c2_0 += a2_0 * b0_0;
+            const float a3_0 = a_tile[k][tile_m + 3];
+            c3_0 += a3_0 * b0_0;
             {
                 // The register's next value; in the last round a present one again.
                 const int kk = min(k0 + k + 2, K - 2);
                 b0_0 = load(B + kk * ldb + s0);
             }
-            {
-                const float a0_1 = a_tile[k + 1][tile_m];
-                c0_0 += a0_1 * b1_0;
-            }
-            {
-                const float a1_1 = a_tile[k + 1][tile_m + 1];
-                c1_0 += a1_1 * b1_0;
-            }
-            {
-                const float a2_1 = a_tile[k + 1][tile_m + 2];
-                c2_0 += a2_1 * b1_0;
-            }
-            {
-                const float a3_1 = a_tile[k + 1][tile_m + 3];
-                c3_0 += a3_1 * b1_0;
-            }
+            const float a0_1 = a_tile[k + 1][tile_m];
+            c0_0 += a0_1 * b1_0;
+            const float a1_1 = a_tile[k + 1][tile_m + 1];
+            c1_0 += a1_1 * b1_0;
+            const float a2_1 = a_tile[k + 1][tile_m + 2];
+            c2_0 += a2_1 * b1_0;
+            const float a3_1 = a_tile[k + 1][tile_m + 3];
+            c3_0 += a3_1 * b1_0;
             {
                 // The register's next value; in the last round a present one again.
                 const int kk = min(k0 + k + 2, K - 2);

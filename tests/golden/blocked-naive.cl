@@ -48,11 +48,9 @@ void kiln_sgemm_blocked_multiply(int M, int N, int K,
         int k = 0;
         for (; k + 1 <= depth; k += 1) {
             const int kk = k0 + k;
-            {
-                const float a0_0 = load(A + r0 + kk);
-                const float b0_0 = load(B + kk * ldb + s0);
-                c0_0 += a0_0 * b0_0;
-            }
+            const float a0_0 = load(A + r0 + kk);
+            const float b0_0 = load(B + kk * ldb + s0);
+            c0_0 += a0_0 * b0_0;
         }
     }
 

@@ -30,6 +30,7 @@ void kiln_hgemm_blockmajor_copya(int lines, int K,
         for (int col = x; col < 8; col += 16)
             out[row * ld + col] = row < rows && col < cols ? load(X + row * ldx + col) : 0;
 }
+
 // Copies X, whose lines meet in the product, to the workspace in blocks of 4 x 8, one for each
 // work-group. What lies beyond `lines` and K becomes 0.
 // X is stored K x lines; the copy is column block after column block, each K x 8.
@@ -50,6 +51,7 @@ void kiln_hgemm_blockmajor_copyb(int lines, int K,
         for (int col = x; col < 8; col += 16)
             out[row * ld + col] = row < rows && col < cols ? load(X + row * ldx + col) : 0;
 }
+
 // C = alpha op(A) op(B) + beta C by blocks of 8 x 8 x 4; C is M x N, row-major.
 // A lies in the workspace column block after column block, each K x 8, and B likewise, each K x 8.
 // What lies in the workspace is padded with zeros to whole blocks.

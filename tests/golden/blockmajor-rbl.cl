@@ -41,6 +41,7 @@ void kiln_dgemm_blockmajor_copya(long lines, long K,
         for (int col = x; col < 8; col += 16)
             out[row * ld + col] = row < rows && col < cols ? load(X + row * ldx + col) : 0;
 }
+
 // Copies X, whose lines meet in the product, to the workspace in blocks of 4 x 8, one for each
 // work-group. What lies beyond `lines` and K becomes 0.
 // X is stored lines x K; the copy is, for every 4 of K, block after block, each 4 x 8.
@@ -67,6 +68,7 @@ void kiln_dgemm_blockmajor_copyb(long lines, long K,
             out[i * ld + x] = tile[x][i];
     barrier(CLK_LOCAL_MEM_FENCE);
 }
+
 // C = alpha op(A) op(B) + beta C by blocks of 8 x 8 x 4; C is M x N, row-major.
 // A lies in the workspace as blocks of 4 x 8, and B of 4 x 8: for every 4 of K, block after block.
 // What lies in the workspace is padded with zeros to whole blocks.

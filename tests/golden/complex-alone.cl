@@ -20,6 +20,7 @@ static float2 product(float2 x, float2 y)
 {
     return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
@@ -54,6 +55,7 @@ void kiln_cgemm_complex_expand(long N, long K,
         }
     }
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
@@ -71,6 +73,7 @@ void kiln_cgemm_complex_rotate(long N, long K,
             store(product((float2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),
                     work, 2 * work_at + k * ld + n);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
@@ -87,6 +90,7 @@ void kiln_cgemm_complex_scale(long M, long N, float beta, float beta_imag,
             store(product((float2) (beta, beta_imag), load(C, at)), C, at);
         }
 }
+
 // The diagonal of C, which is Hermitian: its imaginary parts become 0.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_cgemm_complex_diagonal(long M, __global float *restrict C, long c_offset, long ldc)

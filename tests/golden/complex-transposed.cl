@@ -22,6 +22,7 @@ static double2 product(double2 x, double2 y)
 {
     return (double2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored N x K.
@@ -45,6 +46,7 @@ void kiln_zgemm_complex_transpose(long M, long K,
                     store((double2) (element.x, sign * element.y), packed_a, a_at + m * ld + k);
                 }
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored N x K.
@@ -69,6 +71,7 @@ void kiln_zgemm_complex_expand(long N, long K,
                     store((double2) (-b.y, b.x), packed_b, at + ld);
                 }
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored N x K.
@@ -86,6 +89,7 @@ void kiln_zgemm_complex_rotate(long N, long K,
             store(product((double2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),
                     work, 2 * work_at + k * ld + n);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored N x K.
@@ -102,6 +106,7 @@ void kiln_zgemm_complex_scale(long M, long N, double beta, double beta_imag,
             store(product((double2) (beta, beta_imag), load(C, at)), C, at);
         }
 }
+
 // The diagonal of C, which is Hermitian: its imaginary parts become 0.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_zgemm_complex_diagonal(long M, __global double *restrict C, long c_offset, long ldc)

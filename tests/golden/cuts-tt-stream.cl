@@ -473,6 +473,7 @@ void kiln_xgemm_cuts_look(long a_lines, long a_depth,
         }
     }
 }
+
 // Looks at op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_cuts_looka(long lines, long depth,
@@ -499,6 +500,7 @@ void kiln_xgemm_cuts_looka(long lines, long depth,
         }
     }
 }
+
 // Looks at op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_cuts_lookb(long lines, long depth,
@@ -525,6 +527,7 @@ void kiln_xgemm_cuts_lookb(long lines, long depth,
         }
     }
 }
+
 // Cuts into halves op(A) and op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_cuts_cut(long a_lines, long a_depth,
@@ -581,6 +584,7 @@ void kiln_xgemm_cuts_cut(long a_lines, long a_depth,
         }
     }
 }
+
 // Cuts into halves op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_cuts_cuta(long lines, long depth,
@@ -611,6 +615,7 @@ void kiln_xgemm_cuts_cuta(long lines, long depth,
         cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);
     }
 }
+
 // Cuts into halves op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_cuts_cutb(long lines, long depth,
@@ -641,6 +646,7 @@ void kiln_xgemm_cuts_cutb(long lines, long depth,
         cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
     }
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored N x K.
@@ -706,228 +712,226 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
         const uint band_rows = min(tiles_m - band, (uint) 8);
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
         const int first_m = tile_m * 64, first_n = tile_n * 32;
-        {
-            const uint lane_m = lane / 4, lane_k = lane % 4;
-            const uint lane_r = lane_m;
-            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
-            // Where a line of the tile is not cut, the tile is multiplied as it is.
-            uint is_plain = 0;
-            for (int i = item; i < 64; i += 128) {
-                if (i < 64)
-                    is_plain |= a_exponents[first_m + i] == 1000;
-                if (i < 32)
-                    is_plain |= b_exponents[first_n + i] == 1000;
-            }
-            is_plain = any_worker(is_plain);
-            float c[2][2][4];
-            clear(c);
-            int stage = 0;
-            if (is_plain) {
-                // 128 of k have sums of their own, so that fewer are added one after the other.
-                float sums[2][2][4];
-                clear(sums);
-                for (int t = 0; t < num + 1; t++) {
-                    // What was asked for at t - 1 is there for all, and all have multiplied those
-                    // of the step before, whose place is the next one to copy to.
-                    if (t >= 1) {
-                        wait_for_copies();
-                        barrier(CLK_LOCAL_MEM_FENCE);
-                    }
-                    if (t < num) {
-                        const int after_first = t + late;
-                        const int step = first + after_first - (after_first < num ? 0 : num);
-                        __global const float *a_from = a_pieces
-                                + (step * (a_lines / 8) + first_m / 8) * 512 + item * 4;
-                        __global const float *b_from = b_pieces
-                                + (step * (b_lines / 8) + first_n / 8) * 512 + item * 4;
-                        const uint a_to = a_at + stage * 16384 + item * 16;
-                        const uint b_to = b_at + stage * 8192 + item * 16;
-                        #pragma unroll
-                        for (uint i = 0; i < 1024; i += 128)
-                            copy_16(a_to + i * 16, a_from + i * 4, 16);
-                        #pragma unroll
-                        for (uint i = 0; i < 512; i += 128)
-                            copy_16(b_to + i * 16, b_from + i * 4, 16);
-                    }
-                    commit_copies();
-                    if (++stage == 2)
-                        stage = 0;
-                    if (t < 1)
-                        continue;
-                    __local uchar *a_tile = a_tiles + stage * 16384;
-                    __local uchar *b_tile = b_tiles + stage * 8192;
-                    #pragma unroll 1
-                    for (uint g = warp; g < 12; g += 4) {
-                        const bool is_a = g < 8;
-                        const uint lines = is_a ? g : g - 8;
-                        __local uchar *eight = (is_a ? a_tile : b_tile) + lines * 2048;
-                        const int e = is_a ? a_exponents[first_m + lines * 8 + lane % 8]
-                                : b_exponents[first_n + lines * 8 + lane % 8];
-                        restore(eight, lines, e, lane);
-                    }
+        const uint lane_m = lane / 4, lane_k = lane % 4;
+        const uint lane_r = lane_m;
+        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
+        // Where a line of the tile is not cut, the tile is multiplied as it is.
+        uint is_plain = 0;
+        for (int i = item; i < 64; i += 128) {
+            if (i < 64)
+                is_plain |= a_exponents[first_m + i] == 1000;
+            if (i < 32)
+                is_plain |= b_exponents[first_n + i] == 1000;
+        }
+        is_plain = any_worker(is_plain);
+        float c[2][2][4];
+        clear(c);
+        int stage = 0;
+        if (is_plain) {
+            // 128 of k have sums of their own, so that fewer are added one after the other.
+            float sums[2][2][4];
+            clear(sums);
+            for (int t = 0; t < num + 1; t++) {
+                // What was asked for at t - 1 is there for all, and all have multiplied those of
+                // the step before, whose place is the next one to copy to.
+                if (t >= 1) {
+                    wait_for_copies();
                     barrier(CLK_LOCAL_MEM_FENCE);
-                    if (t % 2 == 0) {
-                        add(c, sums, 1);
-                        clear(sums);
+                }
+                if (t < num) {
+                    const int after_first = t + late;
+                    const int step = first + after_first - (after_first < num ? 0 : num);
+                    __global const float *a_from = a_pieces
+                            + (step * (a_lines / 8) + first_m / 8) * 512 + item * 4;
+                    __global const float *b_from = b_pieces
+                            + (step * (b_lines / 8) + first_n / 8) * 512 + item * 4;
+                    const uint a_to = a_at + stage * 16384 + item * 16;
+                    const uint b_to = b_at + stage * 8192 + item * 16;
+                    #pragma unroll
+                    for (uint i = 0; i < 1024; i += 128)
+                        copy_16(a_to + i * 16, a_from + i * 4, 16);
+                    #pragma unroll
+                    for (uint i = 0; i < 512; i += 128)
+                        copy_16(b_to + i * 16, b_from + i * 4, 16);
+                }
+                commit_copies();
+                if (++stage == 2)
+                    stage = 0;
+                if (t < 1)
+                    continue;
+                __local uchar *a_tile = a_tiles + stage * 16384;
+                __local uchar *b_tile = b_tiles + stage * 8192;
+                #pragma unroll 1
+                for (uint g = warp; g < 12; g += 4) {
+                    const bool is_a = g < 8;
+                    const uint lines = is_a ? g : g - 8;
+                    __local uchar *eight = (is_a ? a_tile : b_tile) + lines * 2048;
+                    const int e = is_a ? a_exponents[first_m + lines * 8 + lane % 8]
+                            : b_exponents[first_n + lines * 8 + lane % 8];
+                    restore(eight, lines, e, lane);
+                }
+                barrier(CLK_LOCAL_MEM_FENCE);
+                if (t % 2 == 0) {
+                    add(c, sums, 1);
+                    clear(sums);
+                }
+                #pragma unroll 2
+                for (uint k = 0; k < 64; k++) {
+                    float x[4];
+                    #pragma unroll
+                    for (uint i = 0; i < 4; i++) {
+                        const uint lines = warp_m / 8 + i;
+                        x[i] = *(__local const float *) (a_tile + lines * 2048
+                                + (k ^ lines % 4) * 32 + lane_m * 4);
                     }
-                    #pragma unroll 2
-                    for (uint k = 0; k < 64; k++) {
-                        float x[4];
+                    #pragma unroll
+                    for (uint j = 0; j < 2; j++) {
+                        const uint lines = warp_n / 8 + j;
+                        const float2 y = *(__local const float2 *) (b_tile
+                                + lines * 2048 + (k ^ lines % 4) * 32 + lane_k * 8);
                         #pragma unroll
                         for (uint i = 0; i < 4; i++) {
-                            const uint lines = warp_m / 8 + i;
-                            x[i] = *(__local const float *) (a_tile + lines * 2048
-                                    + (k ^ lines % 4) * 32 + lane_m * 4);
-                        }
-                        #pragma unroll
-                        for (uint j = 0; j < 2; j++) {
-                            const uint lines = warp_n / 8 + j;
-                            const float2 y = *(__local const float2 *) (b_tile
-                                    + lines * 2048 + (k ^ lines % 4) * 32 + lane_k * 8);
-                            #pragma unroll
-                            for (uint i = 0; i < 4; i++) {
-                                sums[i / 2][j][i % 2 * 2] += x[i] * y.x;
-                                sums[i / 2][j][i % 2 * 2 + 1] += x[i] * y.y;
-                            }
+                            sums[i / 2][j][i % 2 * 2] += x[i] * y.x;
+                            sums[i / 2][j][i % 2 * 2 + 1] += x[i] * y.y;
                         }
                     }
                 }
-                add(c, sums, 1);
-            } else {
-                // Blocks of 8 x 8 are read four at once: work-item l says where line l % 8 of block
-                // l / 8 is.
-                const uint a_line = a_at + (warp_m / 8 + lane / 8 % 2) * 2048
-                        + lane / 16 * 128 + lane % 8 * 16;
-                const uint b_line = b_at + (warp_n / 8 + lane / 16) * 2048
-                        + lane / 8 % 2 * 128 + lane % 8 * 16;
-                for (int t = 0; t < num + 1; t++) {
-                    // What was asked for at t - 1 is there for all, and all have multiplied those
-                    // of the step before, whose place is the next one to copy to.
-                    if (t >= 1) {
-                        wait_for_copies();
-                        barrier(CLK_LOCAL_MEM_FENCE);
-                    }
-                    if (t < num) {
-                        const int after_first = t + late;
-                        const int step = first + after_first - (after_first < num ? 0 : num);
-                        __global const float *a_from = a_pieces
-                                + (step * (a_lines / 8) + first_m / 8) * 512 + item * 4;
-                        __global const float *b_from = b_pieces
-                                + (step * (b_lines / 8) + first_n / 8) * 512 + item * 4;
-                        const uint a_to = a_at + stage * 16384 + item * 16;
-                        const uint b_to = b_at + stage * 8192 + item * 16;
-                        #pragma unroll
-                        for (uint i = 0; i < 1024; i += 128)
-                            copy_16(a_to + i * 16, a_from + i * 4, 16);
-                        #pragma unroll
-                        for (uint i = 0; i < 512; i += 128)
-                            copy_16(b_to + i * 16, b_from + i * 4, 16);
-                    }
-                    commit_copies();
-                    if (++stage == 2)
-                        stage = 0;
-                    if (t < 1)
-                        continue;
-                    // The low pieces lie 1024 bytes behind the high ones.
-                    const uint a_tile = a_line + stage * 16384, b_tile = b_line + stage * 8192;
-                    float h[2][2][4];
-                    uint a[2][4], b[1][4], b_low[1][4];
-                    clear(h);
-                    // Products with a low piece first.
-                    #pragma unroll
-                    for (uint s = 0; s < 4; s++) {
-                        read_a(a, a_tile + s * 256);
-                        read_b(b_low, b_tile + s * 256 + 1024);
-                        multiply(h, a, b_low);
-                        read_a(a, a_tile + s * 256 + 1024);
-                        read_b(b, b_tile + s * 256);
-                        multiply(h, a, b);
-                    }
-                    add(c, h, 0x1p-11f);
-                    clear(h);
-                    #pragma unroll
-                    for (uint s = 0; s < 4; s++) {
-                        read_a(a, a_tile + s * 256);
-                        read_b(b, b_tile + s * 256);
-                        multiply(h, a, b);
-                    }
-                    // The tensor units round sums towards 0: few are added there.
-                    add(c, h, 1);
+            }
+            add(c, sums, 1);
+        } else {
+            // Blocks of 8 x 8 are read four at once: work-item l says where line l % 8 of block l /
+            // 8 is.
+            const uint a_line = a_at + (warp_m / 8 + lane / 8 % 2) * 2048
+                    + lane / 16 * 128 + lane % 8 * 16;
+            const uint b_line = b_at + (warp_n / 8 + lane / 16) * 2048
+                    + lane / 8 % 2 * 128 + lane % 8 * 16;
+            for (int t = 0; t < num + 1; t++) {
+                // What was asked for at t - 1 is there for all, and all have multiplied those of
+                // the step before, whose place is the next one to copy to.
+                if (t >= 1) {
+                    wait_for_copies();
+                    barrier(CLK_LOCAL_MEM_FENCE);
                 }
-                #pragma unroll
-                for (int i = 0; i < 2; i++)
+                if (t < num) {
+                    const int after_first = t + late;
+                    const int step = first + after_first - (after_first < num ? 0 : num);
+                    __global const float *a_from = a_pieces
+                            + (step * (a_lines / 8) + first_m / 8) * 512 + item * 4;
+                    __global const float *b_from = b_pieces
+                            + (step * (b_lines / 8) + first_n / 8) * 512 + item * 4;
+                    const uint a_to = a_at + stage * 16384 + item * 16;
+                    const uint b_to = b_at + stage * 8192 + item * 16;
                     #pragma unroll
-                    for (int j = 0; j < 2; j++)
-                        #pragma unroll
-                        for (int e = 0; e < 4; e++) {
-                            const uint row = warp_m + i * 16 + e / 2 * 8 + lane_r;
-                            const uint col = warp_n + j * 8 + lane_k * 2 + e % 2;
-                            const int both = a_exponents[first_m + row]
-                                    + b_exponents[first_n + col];
-                            c[i][j][e] = scaled(c[i][j][e], clamp(-both, -252, 252));
-                        }
-            }
-            if (num < steps) {
-                // Not all of the tile: kept for the stage that adds up.
-                __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;
-                #pragma unroll
-                for (int i = 0; i < 2; i++)
+                    for (uint i = 0; i < 1024; i += 128)
+                        copy_16(a_to + i * 16, a_from + i * 4, 16);
                     #pragma unroll
-                    for (int j = 0; j < 2; j++)
-                        *(__global float4 *) (part + (i * 2 + j) * 512) =
-                                (float4) (c[i][j][0], c[i][j][1], c[i][j][2], c[i][j][3]);
-                continue;
-            }
-            // Where rows of C begin anywhere, and where a triangle has not all of the tile, it is
-            // put into local memory, so that a warp stores columns side by side.
-            if (!is_aligned) {
-                __local float *c_tile = (__local float *) both_tiles;
-                // All have multiplied the last step.
-                barrier(CLK_LOCAL_MEM_FENCE);
-                #pragma unroll
-                for (int i = 0; i < 2; i++)
-                    #pragma unroll
-                    for (int h = 0; h < 2; h++) {
-                        const uint row = warp_m + i * 16 + h * 8 + lane_r;
-                        #pragma unroll
-                        for (int j = 0; j < 2; j++) {
-                            const uint col = warp_n + j * 8 + lane_k * 2;
-                            *(__local float2 *) (c_tile + c_place(row, col)) =
-                                    (float2) (c[i][j][2 * h], c[i][j][2 * h + 1]);
-                        }
-                    }
-                barrier(CLK_LOCAL_MEM_FENCE);
-                const int rows = min(M - first_m, 64L);
-                const int begin = 0, end = min(N - first_n, 32L);
-                __global float *out = C + (first_m + warp) * ldc + first_n + lane;
-                #pragma unroll 4
-                for (int m = warp; m < rows; m += 4) {
-                    const int col = (int) lane;
-                    if (col >= begin && col < end)
-                        put(c_tile[c_place(m, col)], alpha, beta, out);
-                    out += 4 * ldc;
+                    for (uint i = 0; i < 512; i += 128)
+                        copy_16(b_to + i * 16, b_from + i * 4, 16);
                 }
-                continue;
+                commit_copies();
+                if (++stage == 2)
+                    stage = 0;
+                if (t < 1)
+                    continue;
+                // The low pieces lie 1024 bytes behind the high ones.
+                const uint a_tile = a_line + stage * 16384, b_tile = b_line + stage * 8192;
+                float h[2][2][4];
+                uint a[2][4], b[1][4], b_low[1][4];
+                clear(h);
+                // Products with a low piece first.
+                #pragma unroll
+                for (uint s = 0; s < 4; s++) {
+                    read_a(a, a_tile + s * 256);
+                    read_b(b_low, b_tile + s * 256 + 1024);
+                    multiply(h, a, b_low);
+                    read_a(a, a_tile + s * 256 + 1024);
+                    read_b(b, b_tile + s * 256);
+                    multiply(h, a, b);
+                }
+                add(c, h, 0x1p-11f);
+                clear(h);
+                #pragma unroll
+                for (uint s = 0; s < 4; s++) {
+                    read_a(a, a_tile + s * 256);
+                    read_b(b, b_tile + s * 256);
+                    multiply(h, a, b);
+                }
+                // The tensor units round sums towards 0: few are added there.
+                add(c, h, 1);
             }
-            // Rows and columns of a block are in the order in which they were read.
+            #pragma unroll
+            for (int i = 0; i < 2; i++)
+                #pragma unroll
+                for (int j = 0; j < 2; j++)
+                    #pragma unroll
+                    for (int e = 0; e < 4; e++) {
+                        const uint row = warp_m + i * 16 + e / 2 * 8 + lane_r;
+                        const uint col = warp_n + j * 8 + lane_k * 2 + e % 2;
+                        const int both = a_exponents[first_m + row] + b_exponents[first_n + col];
+                        c[i][j][e] = scaled(c[i][j][e], clamp(-both, -252, 252));
+                    }
+        }
+        if (num < steps) {
+            // Not all of the tile: kept for the stage that adds up.
+            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;
+            #pragma unroll
+            for (int i = 0; i < 2; i++)
+                #pragma unroll
+                for (int j = 0; j < 2; j++)
+                    *(__global float4 *) (part + (i * 2 + j) * 512) =
+                            (float4) (c[i][j][0], c[i][j][1], c[i][j][2], c[i][j][3]);
+            continue;
+        }
+        // Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put
+        // into local memory, so that a warp stores columns side by side.
+        if (!is_aligned) {
+            __local float *c_tile = (__local float *) both_tiles;
+            // All have multiplied the last step.
+            barrier(CLK_LOCAL_MEM_FENCE);
             #pragma unroll
             for (int i = 0; i < 2; i++)
                 #pragma unroll
                 for (int h = 0; h < 2; h++) {
-                    const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
-                    if (row >= M)
-                        break;
-                    __global float *out = C + row * ldc;
+                    const uint row = warp_m + i * 16 + h * 8 + lane_r;
                     #pragma unroll
                     for (int j = 0; j < 2; j++) {
-                        const long col = first_n + warp_n + j * 8 + lane_k * 2;
-                        put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
-                                is_aligned);
+                        const uint col = warp_n + j * 8 + lane_k * 2;
+                        *(__local float2 *) (c_tile + c_place(row, col)) =
+                                (float2) (c[i][j][2 * h], c[i][j][2 * h + 1]);
                     }
                 }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            const int rows = min(M - first_m, 64L);
+            const int begin = 0, end = min(N - first_n, 32L);
+            __global float *out = C + (first_m + warp) * ldc + first_n + lane;
+            #pragma unroll 4
+            for (int m = warp; m < rows; m += 4) {
+                const int col = (int) lane;
+                if (col >= begin && col < end)
+                    put(c_tile[c_place(m, col)], alpha, beta, out);
+                out += 4 * ldc;
+            }
+            continue;
         }
+        // Rows and columns of a block are in the order in which they were read.
+        #pragma unroll
+        for (int i = 0; i < 2; i++)
+            #pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
+                if (row >= M)
+                    break;
+                __global float *out = C + row * ldc;
+                #pragma unroll
+                for (int j = 0; j < 2; j++) {
+                    const long col = first_n + warp_n + j * 8 + lane_k * 2;
+                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
+                            is_aligned);
+                }
+            }
     }
 }
+
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))

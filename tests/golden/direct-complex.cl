@@ -56,6 +56,7 @@ static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_ima
         x += scaled_vector(load_vector(p), beta, beta_imag);
     vstore4(x, 0, (__global float *) p);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
@@ -88,20 +89,18 @@ void kiln_cgemm_direct_multiply(long M, long N, long K,
 
     long k = 0;
     for (; k < K; k++) {
-        {
-            __global const float2 *b = B + k;
-            const float2 e0 = load(b + s0), e1 = load(b + s1);
-            const float4 b0 = (float4) (e0.x, e0.y, e1.x, e1.y);
-            const float4 p0 = b0 * signs, q0 = times_i(p0);
-            __global const float2 *a = A + k;
-            // The parts of A are read one by one, each into all lanes of a vector.
-            __global const float *a0 = (__global const float *) (a + r0);
-            c0_0 += a0[0] * p0;
-            __global const float *a1 = (__global const float *) (a + r1);
-            c1_0 += a1[0] * p0;
-            c0_0 += a0[1] * q0;
-            c1_0 += a1[1] * q0;
-        }
+        __global const float2 *b = B + k;
+        const float2 e0 = load(b + s0), e1 = load(b + s1);
+        const float4 b0 = (float4) (e0.x, e0.y, e1.x, e1.y);
+        const float4 p0 = b0 * signs, q0 = times_i(p0);
+        __global const float2 *a = A + k;
+        // The parts of A are read one by one, each into all lanes of a vector.
+        __global const float *a0 = (__global const float *) (a + r0);
+        c0_0 += a0[0] * p0;
+        __global const float *a1 = (__global const float *) (a + r1);
+        c1_0 += a1[0] * p0;
+        c0_0 += a0[1] * q0;
+        c1_0 += a1[1] * q0;
     }
 
     // C = alpha c + beta C for the 2 x 2 block at (row, col).

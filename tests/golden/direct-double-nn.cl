@@ -35,6 +35,7 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
@@ -66,27 +67,23 @@ void kiln_dgemm_direct_multiply(long M, long N, long K,
     // Whole vectors of B while none crosses the right edge; else element by element.
     if (col + 2 <= N) {
         for (; k < K; k++) {
-            {
-                __global const double *b = B + k * ldb + col;
-                const double2 b0 = load_vector(b);
-                __global const double *a = A + k;
-                const double a0 = load(a + r0);
-                c0_0 += a0 * b0;
-                const double a1 = load(a + r1);
-                c1_0 += a1 * b0;
-            }
+            __global const double *b = B + k * ldb + col;
+            const double2 b0 = load_vector(b);
+            __global const double *a = A + k;
+            const double a0 = load(a + r0);
+            c0_0 += a0 * b0;
+            const double a1 = load(a + r1);
+            c1_0 += a1 * b0;
         }
     } else {
         for (; k < K; k++) {
-            {
-                __global const double *b = B + k * ldb + col;
-                const double2 b0 = (double2) (load(b + s0), load(b + s1));
-                __global const double *a = A + k;
-                const double a0 = load(a + r0);
-                c0_0 += a0 * b0;
-                const double a1 = load(a + r1);
-                c1_0 += a1 * b0;
-            }
+            __global const double *b = B + k * ldb + col;
+            const double2 b0 = (double2) (load(b + s0), load(b + s1));
+            __global const double *a = A + k;
+            const double a0 = load(a + r0);
+            c0_0 += a0 * b0;
+            const double a1 = load(a + r1);
+            c1_0 += a1 * b0;
         }
     }
 

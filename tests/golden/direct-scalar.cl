@@ -58,13 +58,11 @@ void kiln_sgemm_direct_multiply(int M, int N, int K,
         }
     }
     for (; k < K; k++) {
-        {
-            __global const float *b = B + k * ldb;
-            const float b0 = load(b + s0);
-            __global const float *a = A + k;
-            const float a0 = load(a + r0);
-            c0_0 += a0 * b0;
-        }
+        __global const float *b = B + k * ldb;
+        const float b0 = load(b + s0);
+        __global const float *a = A + k;
+        const float a0 = load(a + r0);
+        c0_0 += a0 * b0;
     }
 
     // C = alpha c + beta C for the 1 x 1 block at (row, col).

@@ -34,6 +34,7 @@ static void put_vector(float4 x, float alpha, float beta, __global float *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored K x N.
@@ -67,27 +68,23 @@ void kiln_sgemm_direct_multiply(long M, long N, long K,
     // Whole vectors of B while none crosses the right edge; else element by element.
     if (col + 4 <= N) {
         for (; k < K; k++) {
-            {
-                __global const float *b = B + k * ldb + col;
-                const float4 b0 = load_vector(b);
-                __global const float *a = A + k * lda;
-                const float a0 = load(a + r0);
-                c0_0 += a0 * b0;
-                const float a1 = load(a + r1);
-                c1_0 += a1 * b0;
-            }
+            __global const float *b = B + k * ldb + col;
+            const float4 b0 = load_vector(b);
+            __global const float *a = A + k * lda;
+            const float a0 = load(a + r0);
+            c0_0 += a0 * b0;
+            const float a1 = load(a + r1);
+            c1_0 += a1 * b0;
         }
     } else {
         for (; k < K; k++) {
-            {
-                __global const float *b = B + k * ldb + col;
-                const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));
-                __global const float *a = A + k * lda;
-                const float a0 = load(a + r0);
-                c0_0 += a0 * b0;
-                const float a1 = load(a + r1);
-                c1_0 += a1 * b0;
-            }
+            __global const float *b = B + k * ldb + col;
+            const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));
+            __global const float *a = A + k * lda;
+            const float a0 = load(a + r0);
+            c0_0 += a0 * b0;
+            const float a1 = load(a + r1);
+            c1_0 += a1 * b0;
         }
     }
 

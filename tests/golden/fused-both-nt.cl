@@ -152,24 +152,22 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
                 long k = 0;
                 // A square of rows by k is transposed, as where B is packed.
                 for (; k + 4 <= depth; k += 4, in += 4, out += 16) {
-                    {
-                        const float4 x0_0 = load_side(in + r0);
-                        const float4 x0_1 = load_side(in + r1);
-                        const float4 x0_2 = load_side(in + r2);
-                        const float4 x0_3 = load_side(in + r3);
-                        const float4 x1_0 = (float4)(x0_0.even, x0_1.even);
-                        const float4 x1_2 = (float4)(x0_0.odd, x0_1.odd);
-                        const float4 x1_1 = (float4)(x0_2.even, x0_3.even);
-                        const float4 x1_3 = (float4)(x0_2.odd, x0_3.odd);
-                        const float4 x2_0 = (float4)(x1_0.even, x1_1.even);
-                        const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);
-                        const float4 x2_1 = (float4)(x1_2.even, x1_3.even);
-                        const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);
-                        *(__local float4 *) (out) = x2_0;
-                        *(__local float4 *) (out + 4) = x2_1;
-                        *(__local float4 *) (out + 8) = x2_2;
-                        *(__local float4 *) (out + 12) = x2_3;
-                    }
+                    const float4 x0_0 = load_side(in + r0);
+                    const float4 x0_1 = load_side(in + r1);
+                    const float4 x0_2 = load_side(in + r2);
+                    const float4 x0_3 = load_side(in + r3);
+                    const float4 x1_0 = (float4)(x0_0.even, x0_1.even);
+                    const float4 x1_2 = (float4)(x0_0.odd, x0_1.odd);
+                    const float4 x1_1 = (float4)(x0_2.even, x0_3.even);
+                    const float4 x1_3 = (float4)(x0_2.odd, x0_3.odd);
+                    const float4 x2_0 = (float4)(x1_0.even, x1_1.even);
+                    const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);
+                    const float4 x2_1 = (float4)(x1_2.even, x1_3.even);
+                    const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);
+                    *(__local float4 *) (out) = x2_0;
+                    *(__local float4 *) (out + 4) = x2_1;
+                    *(__local float4 *) (out + 8) = x2_2;
+                    *(__local float4 *) (out + 12) = x2_3;
                 }
                 for (; k < depth; k++, in++, out += 4) {
                     out[0] = load(in + r0);
@@ -201,19 +199,17 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
                         }
                         long k = 0;
                         for (; k < depth; k++) {
-                            {
-                                const float4 b0 = vload4(0, b);
-                                const float a0 = a[0];
-                                c0_0 += a0 * b0;
-                                const float a1 = a[1];
-                                c1_0 += a1 * b0;
-                                const float a2 = a[2];
-                                c2_0 += a2 * b0;
-                                const float a3 = a[3];
-                                c3_0 += a3 * b0;
-                                b += 4;
-                                a += 4;
-                            }
+                            const float4 b0 = vload4(0, b);
+                            const float a0 = a[0];
+                            c0_0 += a0 * b0;
+                            const float a1 = a[1];
+                            c1_0 += a1 * b0;
+                            const float a2 = a[2];
+                            c2_0 += a2 * b0;
+                            const float a3 = a[3];
+                            c3_0 += a3 * b0;
+                            b += 4;
+                            a += 4;
                         }
                         keep(c0_0, 0, sum);
                         keep(c1_0, 1, sum);

@@ -156,23 +156,21 @@ void kiln_hgemm_fused_multiply(long M, long N, long K,
                         }
                         long k = 0;
                         for (; k < depth; k++) {
-                            {
-                                const float4 b0 = vload4(0, b);
-                                const float a0 = a[0];
-                                c0_0 += a0 * b0;
-                                const float a1 = a[1];
-                                c1_0 += a1 * b0;
-                                const float a2 = a[2];
-                                c2_0 += a2 * b0;
-                                const float a3 = a[3];
-                                c3_0 += a3 * b0;
-                                const float a4 = a[4];
-                                c4_0 += a4 * b0;
-                                const float a5 = a[5];
-                                c5_0 += a5 * b0;
-                                b += 4;
-                                a += 6;
-                            }
+                            const float4 b0 = vload4(0, b);
+                            const float a0 = a[0];
+                            c0_0 += a0 * b0;
+                            const float a1 = a[1];
+                            c1_0 += a1 * b0;
+                            const float a2 = a[2];
+                            c2_0 += a2 * b0;
+                            const float a3 = a[3];
+                            c3_0 += a3 * b0;
+                            const float a4 = a[4];
+                            c4_0 += a4 * b0;
+                            const float a5 = a[5];
+                            c5_0 += a5 * b0;
+                            b += 4;
+                            a += 6;
                         }
                         keep(c0_0, 0, sum);
                         keep(c1_0, 1, sum);

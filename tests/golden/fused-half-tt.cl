@@ -159,15 +159,13 @@ void kiln_hgemm_fused_multiply(long M, long N, long K,
                         }
                     }
                     for (; k < depth; k++) {
-                        {
-                            const float4 b0 = vload4(0, b);
-                            const float a0 = load(a + r0);
-                            c0_0 += a0 * b0;
-                            const float a1 = load(a + r1);
-                            c1_0 += a1 * b0;
-                            b += 4;
-                            a += lda;
-                        }
+                        const float4 b0 = vload4(0, b);
+                        const float a0 = load(a + r0);
+                        c0_0 += a0 * b0;
+                        const float a1 = load(a + r1);
+                        c1_0 += a1 * b0;
+                        b += 4;
+                        a += lda;
                     }
                     keep(c0_0, 0, sum);
                     keep(c1_0, 1, sum);

@@ -183,18 +183,16 @@ void kiln_cgemm_fused_multiply(long M, long N, long K,
                         }
                         long k = 0;
                         for (; k < depth; k++) {
-                            {
-                                const float4 b0 = vload4(0, b);
-                                const float4 b1 = vload4(1, b);
-                                const float re0 = a[0], im0 = a[1];
-                                c0_0 += re0 * b0; c0_1 += re0 * b1;
-                                c0_0 -= im0 * b1; c0_1 += im0 * b0;
-                                const float re1 = a[2], im1 = a[3];
-                                c1_0 += re1 * b0; c1_1 += re1 * b1;
-                                c1_0 -= im1 * b1; c1_1 += im1 * b0;
-                                b += 8;
-                                a += 4;
-                            }
+                            const float4 b0 = vload4(0, b);
+                            const float4 b1 = vload4(1, b);
+                            const float re0 = a[0], im0 = a[1];
+                            c0_0 += re0 * b0; c0_1 += re0 * b1;
+                            c0_0 -= im0 * b1; c0_1 += im0 * b0;
+                            const float re1 = a[2], im1 = a[3];
+                            c1_0 += re1 * b0; c1_1 += re1 * b1;
+                            c1_0 -= im1 * b1; c1_1 += im1 * b0;
+                            b += 8;
+                            a += 4;
                         }
                         keep(c0_0, 0, sum); keep(c0_1, 1, sum);
                         keep(c1_0, 2, sum); keep(c1_1, 3, sum);

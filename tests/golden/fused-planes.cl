@@ -199,20 +199,18 @@ void kiln_cgemm_fused_multiply(long M, long N, long K,
                     }
                     long k = 0;
                     for (; k < depth; k++) {
-                        {
-                            const float4 b0 = vload4(0, b);
-                            const float4 b1 = vload4(1, b);
-                            const float2 a0 = load(a + r0);
-                            const float re0 = a0.x, im0 = a0.y;
-                            c0_0 += re0 * b0; c0_1 += re0 * b1;
-                            c0_0 -= im0 * b1; c0_1 += im0 * b0;
-                            const float2 a1 = load(a + r1);
-                            const float re1 = a1.x, im1 = a1.y;
-                            c1_0 += re1 * b0; c1_1 += re1 * b1;
-                            c1_0 -= im1 * b1; c1_1 += im1 * b0;
-                            b += 8;
-                            a++;
-                        }
+                        const float4 b0 = vload4(0, b);
+                        const float4 b1 = vload4(1, b);
+                        const float2 a0 = load(a + r0);
+                        const float re0 = a0.x, im0 = a0.y;
+                        c0_0 += re0 * b0; c0_1 += re0 * b1;
+                        c0_0 -= im0 * b1; c0_1 += im0 * b0;
+                        const float2 a1 = load(a + r1);
+                        const float re1 = a1.x, im1 = a1.y;
+                        c1_0 += re1 * b0; c1_1 += re1 * b1;
+                        c1_0 -= im1 * b1; c1_1 += im1 * b0;
+                        b += 8;
+                        a++;
                     }
                     keep(c0_0, 0, sum); keep(c0_1, 1, sum);
                     keep(c1_0, 2, sum); keep(c1_1, 3, sum);

@@ -34,6 +34,7 @@ static void put_vector(float4 x, float alpha, float beta, __global float *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
+
 // Asks for the line of memory of an address that is read soon: nothing, unless there is the
 // builtin. The address may lie outside of a buffer, so that this is for compilers that make a CPU's
 // own code; others do without.
@@ -102,19 +103,17 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
             const long depth = min(slice, K - k0);
             // Packs B from row k0 on, `depth` of K.
             // Columns past the end repeat the last one; what is computed from them is not stored.
-            {
-                const long whole = N / 4;
-                __global const float *in = B + k0 * ldb;
-                for (long k = 0; k < depth; k++, in += ldb)
-                    for (long p = 0; p < together; p++) {
-                        __local float *out = packed + p * 256 + k * 4;
-                        long v = vector[p];
-                        for (; v < min(vector[p + 1], whole); v++, out += 4)
-                            keep(load_vector(in + v * 4), 0, out);
-                        for (long i = v * 4; i < vector[p + 1] * 4; i++)
-                            *out++ = load(in + min(i, N - 1));
-                    }
-            }
+            const long whole = N / 4;
+            __global const float *in = B + k0 * ldb;
+            for (long k = 0; k < depth; k++, in += ldb)
+                for (long p = 0; p < together; p++) {
+                    __local float *out = packed + p * 256 + k * 4;
+                    long v = vector[p];
+                    for (; v < min(vector[p + 1], whole); v++, out += 4)
+                        keep(load_vector(in + v * 4), 0, out);
+                    for (long i = v * 4; i < vector[p + 1] * 4; i++)
+                        *out++ = load(in + min(i, N - 1));
+                }
             for (long p = 0; p < together; p++) {
                 const long width = vector[p + 1] - vector[p], col = vector[p] * 4;
                 __local const float *panel = packed + p * 256;
@@ -141,18 +140,16 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
                         }
                         long k = 0;
                         for (; k < depth; k++) {
-                            {
-                                ask_for(next);
-                                next += ldb;
-                                ask_for(a + r0 + 16 * lda);
-                                const float4 b0 = vload4(0, b);
-                                const float a0 = load(a + r0);
-                                c0_0 += a0 * b0;
-                                const float a1 = load(a + r1);
-                                c1_0 += a1 * b0;
-                                b += 4;
-                                a += lda;
-                            }
+                            ask_for(next);
+                            next += ldb;
+                            ask_for(a + r0 + 16 * lda);
+                            const float4 b0 = vload4(0, b);
+                            const float a0 = load(a + r0);
+                            c0_0 += a0 * b0;
+                            const float a1 = load(a + r1);
+                            c1_0 += a1 * b0;
+                            b += 4;
+                            a += lda;
                         }
                         keep(c0_0, 0, sum);
                         keep(c1_0, 1, sum);

@@ -437,6 +437,7 @@ void kiln_xgemm_halves_cut(long a_lines, long a_depth,
         }
     }
 }
+
 // Cuts into halves op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_halves_cuta(long lines, long depth,
@@ -457,6 +458,7 @@ void kiln_xgemm_halves_cuta(long lines, long depth,
         cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
     }
 }
+
 // Cuts into halves op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_halves_cutb(long lines, long depth,
@@ -477,6 +479,7 @@ void kiln_xgemm_halves_cutb(long lines, long depth,
         cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);
     }
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
@@ -557,164 +560,162 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
     const uint band_rows = min(tiles_m - band, (uint) 8);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 128, first_n = tile_n * 64;
-    {
-        // Where a line of the tile is not cut, the tile is multiplied as it is.
-        uint is_plain = 0;
-        for (int i = item; i < 128; i += 256) {
-            if (i < 128)
-                is_plain |= a_exponents[first_m + i] == 1000;
-            if (i < 64)
-                is_plain |= b_exponents[first_n + i] == 1000;
-        }
-        is_plain = any_worker(is_plain);
-        float c[32];
+    // Where a line of the tile is not cut, the tile is multiplied as it is.
+    uint is_plain = 0;
+    for (int i = item; i < 128; i += 256) {
+        if (i < 128)
+            is_plain |= a_exponents[first_m + i] == 1000;
+        if (i < 64)
+            is_plain |= b_exponents[first_n + i] == 1000;
+    }
+    is_plain = any_worker(is_plain);
+    float c[32];
+    #pragma unroll
+    for (int i = 0; i < 32; i++)
+        c[i] = 0;
+    const long row_0 = first_m + item / 32 * 16 + item % 32 / 4, col_0 = first_n + item % 4 * 2;
+    if (is_plain) {
+        const uint warp = item / 32;
+        // 128 of k have sums of their own, so that fewer are added one after the other.
+        float sums[32];
         #pragma unroll
         for (int i = 0; i < 32; i++)
-            c[i] = 0;
-        const long row_0 = first_m + item / 32 * 16 + item % 32 / 4, col_0 = first_n + item % 4 * 2;
-        if (is_plain) {
-            const uint warp = item / 32;
-            // 128 of k have sums of their own, so that fewer are added one after the other.
-            float sums[32];
-            #pragma unroll
-            for (int i = 0; i < 32; i++)
-                sums[i] = 0;
-            for (int now = 0; now < num; now++) {
-                __local uchar *a_tile = a_tiles + stage * 32768;
-                __local uchar *b_tile = b_tiles + stage * 16384;
-                mbarrier_wait(fulls + 8 * stage, phase);
-                // Every line is put together again, or was not cut.
-                #pragma unroll 1
-                for (uint g = warp; g < 24; g += 8) {
-                    const bool is_a = g < 16;
-                    const uint lines = is_a ? g : g - 16;
-                    __local uchar *eight = (is_a ? a_tile : b_tile) + lines * 2048;
-                    const int e = is_a ? a_exponents[first_m + lines * 8 + lane % 8]
-                            : b_exponents[first_n + lines * 8 + lane % 8];
-                    restore(eight, lines, e, lane);
+            sums[i] = 0;
+        for (int now = 0; now < num; now++) {
+            __local uchar *a_tile = a_tiles + stage * 32768;
+            __local uchar *b_tile = b_tiles + stage * 16384;
+            mbarrier_wait(fulls + 8 * stage, phase);
+            // Every line is put together again, or was not cut.
+            #pragma unroll 1
+            for (uint g = warp; g < 24; g += 8) {
+                const bool is_a = g < 16;
+                const uint lines = is_a ? g : g - 16;
+                __local uchar *eight = (is_a ? a_tile : b_tile) + lines * 2048;
+                const int e = is_a ? a_exponents[first_m + lines * 8 + lane % 8]
+                        : b_exponents[first_n + lines * 8 + lane % 8];
+                restore(eight, lines, e, lane);
+            }
+            asm volatile("bar.sync 2, 256;" ::: "memory");
+            if (now % 2 == 0) {
+                #pragma unroll
+                for (int i = 0; i < 32; i++) {
+                    c[i] += sums[i];
+                    sums[i] = 0;
                 }
-                asm volatile("bar.sync 2, 256;" ::: "memory");
-                if (now % 2 == 0) {
-                    #pragma unroll
-                    for (int i = 0; i < 32; i++) {
-                        c[i] += sums[i];
-                        sums[i] = 0;
-                    }
+            }
+            #pragma unroll 2
+            for (uint k = 0; k < 64; k++) {
+                float x[2];
+                #pragma unroll
+                for (uint h = 0; h < 2; h++) {
+                    const uint lines = warp * 2 + h;
+                    x[h] = *(__local const float *) (a_tile + lines * 2048 + (k ^ lines % 4) * 32
+                            + lane / 4 * 4);
                 }
-                #pragma unroll 2
-                for (uint k = 0; k < 64; k++) {
-                    float x[2];
+                #pragma unroll
+                for (uint j = 0; j < 8; j++) {
+                    const float2 y = *(__local const float2 *) (b_tile + j * 2048 + (k ^ j % 4) * 32
+                            + lane % 4 * 8);
                     #pragma unroll
                     for (uint h = 0; h < 2; h++) {
-                        const uint lines = warp * 2 + h;
-                        x[h] = *(__local const float *) (a_tile + lines * 2048
-                                + (k ^ lines % 4) * 32 + lane / 4 * 4);
-                    }
-                    #pragma unroll
-                    for (uint j = 0; j < 8; j++) {
-                        const float2 y = *(__local const float2 *) (b_tile + j * 2048
-                                + (k ^ j % 4) * 32 + lane % 4 * 8);
-                        #pragma unroll
-                        for (uint h = 0; h < 2; h++) {
-                            sums[4 * j + 2 * h] += x[h] * y.x;
-                            sums[4 * j + 2 * h + 1] += x[h] * y.y;
-                        }
+                        sums[4 * j + 2 * h] += x[h] * y.x;
+                        sums[4 * j + 2 * h + 1] += x[h] * y.y;
                     }
                 }
-                // What was written here is read no more when the copy engine writes.
-                asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-                asm volatile("bar.sync 2, 256;" ::: "memory");
-                if (item % 128 == 0)
-                    mbarrier_arrive(empties + 8 * stage);
+            }
+            // What was written here is read no more when the copy engine writes.
+            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+            asm volatile("bar.sync 2, 256;" ::: "memory");
+            if (item % 128 == 0)
+                mbarrier_arrive(empties + 8 * stage);
+            if (++stage == 3) {
+                stage = 0;
+                phase ^= 1;
+            }
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++)
+            c[i] += sums[i];
+    } else {
+        float h[32];
+        #pragma unroll
+        for (int i = 0; i < 32; i++)
+            h[i] = 0;
+        for (int from = 0; from < num; from += 16) {
+            float l[32];
+            #pragma unroll
+            for (int i = 0; i < 32; i++)
+                l[i] = 0;
+            for (int now = from; now < min(from + 16, num); now++) {
+                // The low words of descriptors (PTX ISA, "matrix descriptor"): the address of the
+                // high pieces, and 128 bytes from eight k to the next. The low pieces lie 1024
+                // bytes further on.
+                const uint a = (a_at + stage * 32768 + group * 16384) >> 4 | 8 << 16;
+                const uint b = (b_at + stage * 16384) >> 4 | 8 << 16;
+                mbarrier_wait(fulls + 8 * stage, phase);
+                warp_sync();
+                asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
+                multiply_first(h, a, b);
+                multiply(h, a + 16, b + 16);
+                multiply(h, a + 32, b + 32);
+                multiply(h, a + 48, b + 48);
+                asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
+                #pragma unroll
+                for (int s = 0; s < 4; s++) {
+                    multiply(l, a + s * 16, b + s * 16 + 64);
+                    multiply(l, a + s * 16 + 64, b + s * 16);
+                }
+                asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
+                // The high products are there, and the step before this one has been read.
+                asm volatile("//@wgmma.wait_group.sync.aligned 1;" ::: "memory");
+                if (now > 0 && item % 128 == 0)
+                    mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));
+                // The tensor units round sums towards 0: few are added there.
+                settle(h);
+                #pragma unroll
+                for (int i = 0; i < 32; i++)
+                    c[i] += h[i];
                 if (++stage == 3) {
                     stage = 0;
                     phase ^= 1;
                 }
             }
+            asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
+            settle(l);
             #pragma unroll
             for (int i = 0; i < 32; i++)
-                c[i] += sums[i];
-        } else {
-            float h[32];
+                c[i] += l[i] * 0x1p-11f;
+        }
+        #pragma unroll
+        for (int i = 0; i < 32; i++) {
+            const int e = a_exponents[row_0 + i / 2 % 2 * 8]
+                    + b_exponents[col_0 + i / 4 * 8 + i % 2];
+            c[i] = scaled(c[i], clamp(-e, -252, 252));
+        }
+    }
+    // A warp puts 8 rows and 32 columns after the other into local memory, and stores them row by
+    // row: columns side by side are stored at once, wherever a row begins. In which place eight
+    // columns are differs from row to row, so that work-items meet in few banks.
+    __local float *eight = rows + item / 32 * 256;
+    #pragma unroll
+    for (int h = 0; h < 2; h++)
+        #pragma unroll
+        for (int j = 0; j < 8; j += 4) {
+            warp_sync();
             #pragma unroll
-            for (int i = 0; i < 32; i++)
-                h[i] = 0;
-            for (int from = 0; from < num; from += 16) {
-                float l[32];
-                #pragma unroll
-                for (int i = 0; i < 32; i++)
-                    l[i] = 0;
-                for (int now = from; now < min(from + 16, num); now++) {
-                    // The low words of descriptors (PTX ISA, "matrix descriptor"): the address of
-                    // the high pieces, and 128 bytes from eight k to the next. The low pieces lie
-                    // 1024 bytes further on.
-                    const uint a = (a_at + stage * 32768 + group * 16384) >> 4 | 8 << 16;
-                    const uint b = (b_at + stage * 16384) >> 4 | 8 << 16;
-                    mbarrier_wait(fulls + 8 * stage, phase);
-                    warp_sync();
-                    asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
-                    multiply_first(h, a, b);
-                    multiply(h, a + 16, b + 16);
-                    multiply(h, a + 32, b + 32);
-                    multiply(h, a + 48, b + 48);
-                    asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
-                    #pragma unroll
-                    for (int s = 0; s < 4; s++) {
-                        multiply(l, a + s * 16, b + s * 16 + 64);
-                        multiply(l, a + s * 16 + 64, b + s * 16);
-                    }
-                    asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
-                    // The high products are there, and the step before this one has been read.
-                    asm volatile("//@wgmma.wait_group.sync.aligned 1;" ::: "memory");
-                    if (now > 0 && item % 128 == 0)
-                        mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));
-                    // The tensor units round sums towards 0: few are added there.
-                    settle(h);
-                    #pragma unroll
-                    for (int i = 0; i < 32; i++)
-                        c[i] += h[i];
-                    if (++stage == 3) {
-                        stage = 0;
-                        phase ^= 1;
-                    }
-                }
-                asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
-                settle(l);
-                #pragma unroll
-                for (int i = 0; i < 32; i++)
-                    c[i] += l[i] * 0x1p-11f;
-            }
+            for (int b = 0; b < 4; b++)
+                *(__local float2 *) (eight + lane / 4 * 32 + (b ^ lane / 4 % 4) * 8
+                        + lane % 4 * 2) =
+                        (float2) (c[4 * (j + b) + 2 * h], c[4 * (j + b) + 2 * h + 1]);
+            warp_sync();
             #pragma unroll
-            for (int i = 0; i < 32; i++) {
-                const int e = a_exponents[row_0 + i / 2 % 2 * 8]
-                        + b_exponents[col_0 + i / 4 * 8 + i % 2];
-                c[i] = scaled(c[i], clamp(-e, -252, 252));
+            for (int i = 0; i < 8; i++) {
+                const uint r = i + lane / 32, column = lane % 32;
+                const long row = first_m + item / 32 * 16 + h * 8 + r;
+                if (row < M)
+                    put_column(
+                            eight[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
+                            C + row * ldc, first_n + j * 8 + column, N, alpha, beta);
             }
         }
-        // A warp puts 8 rows and 32 columns after the other into local memory, and stores them row
-        // by row: columns side by side are stored at once, wherever a row begins. In which place
-        // eight columns are differs from row to row, so that work-items meet in few banks.
-        __local float *eight = rows + item / 32 * 256;
-        #pragma unroll
-        for (int h = 0; h < 2; h++)
-            #pragma unroll
-            for (int j = 0; j < 8; j += 4) {
-                warp_sync();
-                #pragma unroll
-                for (int b = 0; b < 4; b++)
-                    *(__local float2 *) (eight + lane / 4 * 32 + (b ^ lane / 4 % 4) * 8
-                            + lane % 4 * 2) =
-                            (float2) (c[4 * (j + b) + 2 * h], c[4 * (j + b) + 2 * h + 1]);
-                warp_sync();
-                #pragma unroll
-                for (int i = 0; i < 8; i++) {
-                    const uint r = i + lane / 32, column = lane % 32;
-                    const long row = first_m + item / 32 * 16 + h * 8 + r;
-                    if (row < M)
-                        put_column(
-                                eight[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
-                                C + row * ldc, first_n + j * 8 + column, N, alpha, beta);
-                }
-            }
-    }
 }

@@ -468,6 +468,7 @@ void kiln_xgemm_halves_look(long a_lines, long a_depth,
         }
     }
 }
+
 // Looks at op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_halves_looka(long lines, long depth,
@@ -494,6 +495,7 @@ void kiln_xgemm_halves_looka(long lines, long depth,
         }
     }
 }
+
 // Looks at op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_halves_lookb(long lines, long depth,
@@ -520,6 +522,7 @@ void kiln_xgemm_halves_lookb(long lines, long depth,
         }
     }
 }
+
 // Cuts into halves op(A) and op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_halves_cut(long a_lines, long a_depth,
@@ -576,6 +579,7 @@ void kiln_xgemm_halves_cut(long a_lines, long a_depth,
         }
     }
 }
+
 // Cuts into halves op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_halves_cuta(long lines, long depth,
@@ -606,6 +610,7 @@ void kiln_xgemm_halves_cuta(long lines, long depth,
         cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);
     }
 }
+
 // Cuts into halves op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_halves_cutb(long lines, long depth,
@@ -636,6 +641,7 @@ void kiln_xgemm_halves_cutb(long lines, long depth,
         cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
     }
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored N x K.
@@ -757,170 +763,167 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
         const uint band_rows = min(tiles_m - band, (uint) 8);
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
         const int first_m = tile_m * 64, first_n = tile_n * 96;
-        {
-            // Where a line of the tile is not cut, the tile is multiplied as it is.
-            uint is_plain = 0;
-            for (int i = item; i < 96; i += 128) {
-                if (i < 64)
-                    is_plain |= a_exponents[first_m + i] == 1000;
-                if (i < 96)
-                    is_plain |= b_exponents[first_n + i] == 1000;
-            }
-            is_plain = any_worker(is_plain);
-            float c[48];
+        // Where a line of the tile is not cut, the tile is multiplied as it is.
+        uint is_plain = 0;
+        for (int i = item; i < 96; i += 128) {
+            if (i < 64)
+                is_plain |= a_exponents[first_m + i] == 1000;
+            if (i < 96)
+                is_plain |= b_exponents[first_n + i] == 1000;
+        }
+        is_plain = any_worker(is_plain);
+        float c[48];
+        #pragma unroll
+        for (int i = 0; i < 48; i++)
+            c[i] = 0;
+        const long row_0 = first_m + item / 32 * 16 + item % 32 / 4, col_0 = first_n + item % 4 * 2;
+        if (is_plain) {
+            const uint warp = item / 32;
+            // 128 of k have sums of their own, so that fewer are added one after the other.
+            float sums[48];
             #pragma unroll
             for (int i = 0; i < 48; i++)
-                c[i] = 0;
-            const long row_0 = first_m + item / 32 * 16 + item % 32 / 4,
-                    col_0 = first_n + item % 4 * 2;
-            if (is_plain) {
-                const uint warp = item / 32;
-                // 128 of k have sums of their own, so that fewer are added one after the other.
-                float sums[48];
-                #pragma unroll
-                for (int i = 0; i < 48; i++)
-                    sums[i] = 0;
-                for (int now = 0; now < num; now++) {
-                    __local uchar *a_tile = a_tiles + stage * 8192;
-                    __local uchar *b_tile = b_tiles + stage * 12288;
-                    mbarrier_wait(fulls + 8 * stage, phase);
-                    // Every line is put together again, or was not cut.
-                    #pragma unroll 1
-                    for (uint g = warp; g < 20; g += 4) {
-                        const bool is_a = g < 8;
-                        const uint lines = is_a ? g : g - 8;
-                        __local uchar *eight = (is_a ? a_tile : b_tile) + lines * 1024;
-                        const int e = is_a ? a_exponents[first_m + lines * 8 + lane % 8]
-                                : b_exponents[first_n + lines * 8 + lane % 8];
-                        restore(eight, lines, e, lane);
+                sums[i] = 0;
+            for (int now = 0; now < num; now++) {
+                __local uchar *a_tile = a_tiles + stage * 8192;
+                __local uchar *b_tile = b_tiles + stage * 12288;
+                mbarrier_wait(fulls + 8 * stage, phase);
+                // Every line is put together again, or was not cut.
+                #pragma unroll 1
+                for (uint g = warp; g < 20; g += 4) {
+                    const bool is_a = g < 8;
+                    const uint lines = is_a ? g : g - 8;
+                    __local uchar *eight = (is_a ? a_tile : b_tile) + lines * 1024;
+                    const int e = is_a ? a_exponents[first_m + lines * 8 + lane % 8]
+                            : b_exponents[first_n + lines * 8 + lane % 8];
+                    restore(eight, lines, e, lane);
+                }
+                asm volatile("bar.sync 2, 128;" ::: "memory");
+                if (now % 4 == 0) {
+                    #pragma unroll
+                    for (int i = 0; i < 48; i++) {
+                        c[i] += sums[i];
+                        sums[i] = 0;
                     }
-                    asm volatile("bar.sync 2, 128;" ::: "memory");
-                    if (now % 4 == 0) {
-                        #pragma unroll
-                        for (int i = 0; i < 48; i++) {
-                            c[i] += sums[i];
-                            sums[i] = 0;
-                        }
+                }
+                #pragma unroll 2
+                for (uint k = 0; k < 32; k++) {
+                    float x[2];
+                    #pragma unroll
+                    for (uint h = 0; h < 2; h++) {
+                        const uint lines = warp * 2 + h;
+                        x[h] = *(__local const float *) (a_tile + lines * 1024
+                                + (k ^ lines % 4) * 32 + lane / 4 * 4);
                     }
-                    #pragma unroll 2
-                    for (uint k = 0; k < 32; k++) {
-                        float x[2];
+                    #pragma unroll
+                    for (uint j = 0; j < 12; j++) {
+                        const float2 y = *(__local const float2 *) (b_tile + j * 1024
+                                + (k ^ j % 4) * 32 + lane % 4 * 8);
                         #pragma unroll
                         for (uint h = 0; h < 2; h++) {
-                            const uint lines = warp * 2 + h;
-                            x[h] = *(__local const float *) (a_tile + lines * 1024
-                                    + (k ^ lines % 4) * 32 + lane / 4 * 4);
-                        }
-                        #pragma unroll
-                        for (uint j = 0; j < 12; j++) {
-                            const float2 y = *(__local const float2 *) (b_tile + j * 1024
-                                    + (k ^ j % 4) * 32 + lane % 4 * 8);
-                            #pragma unroll
-                            for (uint h = 0; h < 2; h++) {
-                                sums[4 * j + 2 * h] += x[h] * y.x;
-                                sums[4 * j + 2 * h + 1] += x[h] * y.y;
-                            }
+                            sums[4 * j + 2 * h] += x[h] * y.x;
+                            sums[4 * j + 2 * h + 1] += x[h] * y.y;
                         }
                     }
-                    // What was written here is read no more when the copy engine writes.
-                    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-                    asm volatile("bar.sync 2, 128;" ::: "memory");
-                    if (item % 128 == 0)
-                        mbarrier_arrive(empties + 8 * stage);
-                    if (++stage == 3) {
-                        stage = 0;
-                        phase ^= 1;
-                    }
                 }
-                #pragma unroll
-                for (int i = 0; i < 48; i++)
-                    c[i] += sums[i];
-            } else {
-                float h[48];
-                #pragma unroll
-                for (int i = 0; i < 48; i++)
-                    h[i] = 0;
-                for (int now = 0; now < num; now++) {
-                    // The low words of descriptors (PTX ISA, "matrix descriptor"): the address of
-                    // the high pieces, and 128 bytes from eight k to the next. The low pieces lie
-                    // 512 bytes further on.
-                    const uint a = (a_at + stage * 8192 + group * 8192) >> 4 | 8 << 16;
-                    const uint b = (b_at + stage * 12288) >> 4 | 8 << 16;
-                    mbarrier_wait(fulls + 8 * stage, phase);
-                    warp_sync();
-                    asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
-                    multiply_first(h, a, b + 32);
-                    multiply(h, a + 32, b);
-                    multiply(h, a + 16, b + 48);
-                    multiply(h, a + 48, b + 16);
-                    asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
-                    asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
-                    settle(h);
-                    #pragma unroll
-                    for (int i = 0; i < 48; i++)
-                        c[i] += h[i] * 0x1p-11f;
-                    settle(h);
-                    asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
-                    multiply_first(h, a, b);
-                    multiply(h, a + 16, b + 16);
-                    asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
-                    asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
-                    settle(h);
-                    if (item % 128 == 0)
-                        mbarrier_arrive(empties + 8 * stage);
-                    #pragma unroll
-                    for (int i = 0; i < 48; i++)
-                        c[i] += h[i];
-                    if (++stage == 3) {
-                        stage = 0;
-                        phase ^= 1;
-                    }
-                }
-                #pragma unroll
-                for (int i = 0; i < 48; i++) {
-                    const int e = a_exponents[row_0 + i / 2 % 2 * 8]
-                            + b_exponents[col_0 + i / 4 * 8 + i % 2];
-                    c[i] = scaled(c[i], clamp(-e, -252, 252));
+                // What was written here is read no more when the copy engine writes.
+                asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+                asm volatile("bar.sync 2, 128;" ::: "memory");
+                if (item % 128 == 0)
+                    mbarrier_arrive(empties + 8 * stage);
+                if (++stage == 3) {
+                    stage = 0;
+                    phase ^= 1;
                 }
             }
-            if (num < steps) {
-                // Not all of the tile: kept for the stage that adds up.
-                __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 6144;
-                #pragma unroll
-                for (int i = 0; i < 48; i += 4)
-                    *(__global float4 *) (part + i * 128) = (float4) (c[i], c[i + 1], c[i + 2],
-                            c[i + 3]);
-                continue;
-            }
-            // A warp puts 8 rows and 32 columns after the other into local memory, and stores them
-            // row by row: columns side by side are stored at once, wherever a row begins. In which
-            // place eight columns are differs from row to row, so that work-items meet in few
-            // banks.
-            __local float *eight = rows + item / 32 * 256;
             #pragma unroll
-            for (int h = 0; h < 2; h++)
+            for (int i = 0; i < 48; i++)
+                c[i] += sums[i];
+        } else {
+            float h[48];
+            #pragma unroll
+            for (int i = 0; i < 48; i++)
+                h[i] = 0;
+            for (int now = 0; now < num; now++) {
+                // The low words of descriptors (PTX ISA, "matrix descriptor"): the address of the
+                // high pieces, and 128 bytes from eight k to the next. The low pieces lie 512 bytes
+                // further on.
+                const uint a = (a_at + stage * 8192 + group * 8192) >> 4 | 8 << 16;
+                const uint b = (b_at + stage * 12288) >> 4 | 8 << 16;
+                mbarrier_wait(fulls + 8 * stage, phase);
+                warp_sync();
+                asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
+                multiply_first(h, a, b + 32);
+                multiply(h, a + 32, b);
+                multiply(h, a + 16, b + 48);
+                multiply(h, a + 48, b + 16);
+                asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
+                asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
+                settle(h);
                 #pragma unroll
-                for (int j = 0; j < 12; j += 4) {
-                    warp_sync();
-                    #pragma unroll
-                    for (int b = 0; b < 4; b++)
-                        *(__local float2 *) (eight + lane / 4 * 32 + (b ^ lane / 4 % 4) * 8
-                                + lane % 4 * 2) =
-                                (float2) (c[4 * (j + b) + 2 * h], c[4 * (j + b) + 2 * h + 1]);
-                    warp_sync();
-                    #pragma unroll
-                    for (int i = 0; i < 8; i++) {
-                        const uint r = i + lane / 32, column = lane % 32;
-                        const long row = first_m + item / 32 * 16 + h * 8 + r;
-                        if (row < M)
-                            put_column(
-                                    eight[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
-                                    C + row * ldc, first_n + j * 8 + column, N, alpha, beta);
-                    }
+                for (int i = 0; i < 48; i++)
+                    c[i] += h[i] * 0x1p-11f;
+                settle(h);
+                asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
+                multiply_first(h, a, b);
+                multiply(h, a + 16, b + 16);
+                asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
+                asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
+                settle(h);
+                if (item % 128 == 0)
+                    mbarrier_arrive(empties + 8 * stage);
+                #pragma unroll
+                for (int i = 0; i < 48; i++)
+                    c[i] += h[i];
+                if (++stage == 3) {
+                    stage = 0;
+                    phase ^= 1;
                 }
+            }
+            #pragma unroll
+            for (int i = 0; i < 48; i++) {
+                const int e = a_exponents[row_0 + i / 2 % 2 * 8]
+                        + b_exponents[col_0 + i / 4 * 8 + i % 2];
+                c[i] = scaled(c[i], clamp(-e, -252, 252));
+            }
         }
+        if (num < steps) {
+            // Not all of the tile: kept for the stage that adds up.
+            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 6144;
+            #pragma unroll
+            for (int i = 0; i < 48; i += 4)
+                *(__global float4 *) (part + i * 128) = (float4) (c[i], c[i + 1], c[i + 2],
+                        c[i + 3]);
+            continue;
+        }
+        // A warp puts 8 rows and 32 columns after the other into local memory, and stores them row
+        // by row: columns side by side are stored at once, wherever a row begins. In which place
+        // eight columns are differs from row to row, so that work-items meet in few banks.
+        __local float *eight = rows + item / 32 * 256;
+        #pragma unroll
+        for (int h = 0; h < 2; h++)
+            #pragma unroll
+            for (int j = 0; j < 12; j += 4) {
+                warp_sync();
+                #pragma unroll
+                for (int b = 0; b < 4; b++)
+                    *(__local float2 *) (eight + lane / 4 * 32 + (b ^ lane / 4 % 4) * 8
+                            + lane % 4 * 2) =
+                            (float2) (c[4 * (j + b) + 2 * h], c[4 * (j + b) + 2 * h + 1]);
+                warp_sync();
+                #pragma unroll
+                for (int i = 0; i < 8; i++) {
+                    const uint r = i + lane / 32, column = lane % 32;
+                    const long row = first_m + item / 32 * 16 + h * 8 + r;
+                    if (row < M)
+                        put_column(
+                                eight[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
+                                C + row * ldc, first_n + j * 8 + column, N, alpha, beta);
+                }
+            }
     }
 }
+
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))

@@ -140,6 +140,7 @@ static uint2 place_of(uint item, uint e)
     const uint col = n / 2 * 8 + lane_n * 2 + n % 2;
     return (uint2) (warp_m + row, warp_n + col);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
@@ -212,120 +213,118 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
     const uint band_rows = min(tiles_m - band, (uint) 8);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 128, first_n = tile_n * 64;
-    {
-        // What the real and imaginary parts of rows of A give with those of columns of B.
-        float c[8][16];
-        #pragma unroll
-        for (int e = 0; e < 128; e++)
-            c[e / 16][e % 16] = 0;
-        const int whole = K / 16, left = K % 16;
-        int now = 0;
-        for (; now < whole; now++) {
-            mbarrier_wait(fulls + 8 * stage, phase);
-            __local const uchar *a_tile = a_tiles + stage * 16384;
-            __local const uchar *b_tile = b_tiles + stage * 8192;
-            // Hands back the place of the step before, which is not done sooner: what is read from
-            // local memory has surely arrived only when it has been multiplied.
-            warp_sync();
-            if (now > 0 && lane == 0)
-                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
-            // A read brings two elements: two values of k where these lie side by side, else two
-            // rows (columns) of one.
-            #pragma unroll 8
-            for (int q = 0; q < 8; q++) {
-                float2 as[2][4], bs[2][8];
+    // What the real and imaginary parts of rows of A give with those of columns of B.
+    float c[8][16];
+    #pragma unroll
+    for (int e = 0; e < 128; e++)
+        c[e / 16][e % 16] = 0;
+    const int whole = K / 16, left = K % 16;
+    int now = 0;
+    for (; now < whole; now++) {
+        mbarrier_wait(fulls + 8 * stage, phase);
+        __local const uchar *a_tile = a_tiles + stage * 16384;
+        __local const uchar *b_tile = b_tiles + stage * 8192;
+        // Hands back the place of the step before, which is not done sooner: what is read from
+        // local memory has surely arrived only when it has been multiplied.
+        warp_sync();
+        if (now > 0 && lane == 0)
+            mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
+        // A read brings two elements: two values of k where these lie side by side, else two rows
+        // (columns) of one.
+        #pragma unroll 8
+        for (int q = 0; q < 8; q++) {
+            float2 as[2][4], bs[2][8];
+            #pragma unroll
+            for (int m = 0; m < 4; m++) {
+                const float4 x = *(__local const float4 *) (a_tile + m * 1024
+                        + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
+                as[0][m] = x.s01, as[1][m] = x.s23;
+            }
+            #pragma unroll
+            for (int h = 0; h < 2; h++)
                 #pragma unroll
-                for (int m = 0; m < 4; m++) {
-                    const float4 x = *(__local const float4 *) (a_tile + m * 1024
-                            + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
-                    as[0][m] = x.s01, as[1][m] = x.s23;
+                for (int n = 0; n < 8; n += 2) {
+                    const uint k = 2 * q + h;
+                    const float4 x = *(__local const float4 *) (b_tile + k * 128 + n / 4 * 2048
+                            + (warp_n / 16 * 2048 + (warp_n / 2 % 8 + lane_n) * 16 ^ k % 8 * 16
+                                    ^ n / 2 % 2 * 64));
+                    bs[h][n] = x.s01, bs[h][n + 1] = x.s23;
                 }
+            // Each part of A by each part of B. Two products in a row have a factor in common,
+            // which is kept where it is multiplied: registers are read in two banks, and a product
+            // has three operands.
+            #pragma unroll
+            for (int h = 0; h < 2; h++)
                 #pragma unroll
-                for (int h = 0; h < 2; h++)
+                for (int n = 0; n < 16; n++)
                     #pragma unroll
-                    for (int n = 0; n < 8; n += 2) {
-                        const uint k = 2 * q + h;
-                        const float4 x = *(__local const float4 *) (b_tile + k * 128 + n / 4 * 2048
-                                + (warp_n / 16 * 2048 + (warp_n / 2 % 8 + lane_n) * 16 ^ k % 8 * 16
-                                        ^ n / 2 % 2 * 64));
-                        bs[h][n] = x.s01, bs[h][n + 1] = x.s23;
+                    for (int i = 0; i < 8; i++) {
+                        const int m = n % 2 ? 7 - i : i;
+                        c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
+                                * (n % 2 ? bs[h][n / 2].y : bs[h][n / 2].x);
                     }
-                // Each part of A by each part of B. Two products in a row have a factor in common,
-                // which is kept where it is multiplied: registers are read in two banks, and a
-                // product has three operands.
-                #pragma unroll
-                for (int h = 0; h < 2; h++)
-                    #pragma unroll
-                    for (int n = 0; n < 16; n++)
-                        #pragma unroll
-                        for (int i = 0; i < 8; i++) {
-                            const int m = n % 2 ? 7 - i : i;
-                            c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
-                                    * (n % 2 ? bs[h][n / 2].y : bs[h][n / 2].x);
-                        }
-            }
-            if (++stage == 6) {
-                stage = 0;
-                phase ^= 1;
-            }
         }
-        if (now < num) {
-            mbarrier_wait(fulls + 8 * stage, phase);
-            __local const uchar *a_tile = a_tiles + stage * 16384;
-            __local const uchar *b_tile = b_tiles + stage * 8192;
-            // A read brings two elements: two values of k where these lie side by side, else two
-            // rows (columns) of one.
-            for (int q = 0; 2 * q < left; q++) {
-                float2 as[2][4], bs[2][8];
+        if (++stage == 6) {
+            stage = 0;
+            phase ^= 1;
+        }
+    }
+    if (now < num) {
+        mbarrier_wait(fulls + 8 * stage, phase);
+        __local const uchar *a_tile = a_tiles + stage * 16384;
+        __local const uchar *b_tile = b_tiles + stage * 8192;
+        // A read brings two elements: two values of k where these lie side by side, else two rows
+        // (columns) of one.
+        for (int q = 0; 2 * q < left; q++) {
+            float2 as[2][4], bs[2][8];
+            #pragma unroll
+            for (int m = 0; m < 4; m++) {
+                const float4 x = *(__local const float4 *) (a_tile + m * 1024
+                        + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
+                as[0][m] = x.s01, as[1][m] = x.s23;
+            }
+            #pragma unroll
+            for (int h = 0; h < 2; h++)
                 #pragma unroll
-                for (int m = 0; m < 4; m++) {
-                    const float4 x = *(__local const float4 *) (a_tile + m * 1024
-                            + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
-                    as[0][m] = x.s01, as[1][m] = x.s23;
+                for (int n = 0; n < 8; n += 2) {
+                    const uint k = 2 * q + h;
+                    const float4 x = *(__local const float4 *) (b_tile + k * 128 + n / 4 * 2048
+                            + (warp_n / 16 * 2048 + (warp_n / 2 % 8 + lane_n) * 16 ^ k % 8 * 16
+                                    ^ n / 2 % 2 * 64));
+                    bs[h][n] = x.s01, bs[h][n + 1] = x.s23;
                 }
+            // Each part of A by each part of B. Two products in a row have a factor in common,
+            // which is kept where it is multiplied: registers are read in two banks, and a product
+            // has three operands.
+            #pragma unroll
+            for (int h = 0; h < 2; h++)
                 #pragma unroll
-                for (int h = 0; h < 2; h++)
+                for (int n = 0; n < 16; n++)
                     #pragma unroll
-                    for (int n = 0; n < 8; n += 2) {
-                        const uint k = 2 * q + h;
-                        const float4 x = *(__local const float4 *) (b_tile + k * 128 + n / 4 * 2048
-                                + (warp_n / 16 * 2048 + (warp_n / 2 % 8 + lane_n) * 16 ^ k % 8 * 16
-                                        ^ n / 2 % 2 * 64));
-                        bs[h][n] = x.s01, bs[h][n + 1] = x.s23;
+                    for (int i = 0; i < 8; i++) {
+                        const int m = n % 2 ? 7 - i : i;
+                        c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
+                                * (n % 2 ? bs[h][n / 2].y : bs[h][n / 2].x);
                     }
-                // Each part of A by each part of B. Two products in a row have a factor in common,
-                // which is kept where it is multiplied: registers are read in two banks, and a
-                // product has three operands.
-                #pragma unroll
-                for (int h = 0; h < 2; h++)
-                    #pragma unroll
-                    for (int n = 0; n < 16; n++)
-                        #pragma unroll
-                        for (int i = 0; i < 8; i++) {
-                            const int m = n % 2 ? 7 - i : i;
-                            c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
-                                    * (n % 2 ? bs[h][n / 2].y : bs[h][n / 2].x);
-                        }
-            }
         }
-        __local float2 *c_tile = (__local float2 *) both_tiles;
-        // All have multiplied the last step.
-        asm volatile("bar.sync 2, 256;" ::: "memory");
-        #pragma unroll
-        for (int e = 0; e < 32; e++) {
-            const int m = e / 8 * 2, n = e % 8 * 2;
-            const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
-                    sign * c[m][n + 1] + c[m + 1][n]);
-            const uint2 place = place_of(item, e);
-            c_tile[place.x * 65 + place.y] = sum;
-        }
-        asm volatile("bar.sync 2, 256;" ::: "memory");
-        #pragma unroll 4
-        for (uint i = item; i < 8192; i += 256) {
-            const long row = first_m + i / 64, col = first_n + i % 64;
-            const float2 sum = c_tile[i / 64 * 65 + i % 64];
-            if (row < M && col < N)
-                put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
-        }
+    }
+    __local float2 *c_tile = (__local float2 *) both_tiles;
+    // All have multiplied the last step.
+    asm volatile("bar.sync 2, 256;" ::: "memory");
+    #pragma unroll
+    for (int e = 0; e < 32; e++) {
+        const int m = e / 8 * 2, n = e % 8 * 2;
+        const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
+                sign * c[m][n + 1] + c[m + 1][n]);
+        const uint2 place = place_of(item, e);
+        c_tile[place.x * 65 + place.y] = sum;
+    }
+    asm volatile("bar.sync 2, 256;" ::: "memory");
+    #pragma unroll 4
+    for (uint i = item; i < 8192; i += 256) {
+        const long row = first_m + i / 64, col = first_n + i % 64;
+        const float2 sum = c_tile[i / 64 * 65 + i % 64];
+        if (row < M && col < N)
+            put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
     }
 }

@@ -153,6 +153,7 @@ static uint2 place_of(uint item, uint e)
     return (uint2) (warp_m + block / 2 * 16 + e / 2 % 2 * 8 + lane / 4,
             warp_n + block % 2 * 8 + lane % 4 * 2 + e % 2);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored N x K.
@@ -262,112 +263,111 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
         const uint band_rows = min(tiles_m - band, (uint) 8);
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
         const int first_m = tile_m * 32, first_n = tile_n * 32;
-        {
-            double re[1][2][4], im[1][2][4];
+        double re[1][2][4], im[1][2][4];
+        #pragma unroll
+        for (int e = 0; e < 8; e++)
+            re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;
+        // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
+        // work-items that read together meet in a bank. Where a work-item's first element of A and
+        // of B is in a tile:
+        const uint a_first = warp_m * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
+        const uint b_first = (warp_n + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
+        // Set 0 is multiplied while set 1 is read for what comes next: the rows of a step while the
+        // last columns of the one before are multiplied.
+        double2 a0[1][4], b0[2], a1[1][4], b1[2];
+        if (num > 0) {
+            mbarrier_wait(fulls + 8 * stage, phase);
+            __local const uchar *a_tile = a_tiles + stage * 4096;
+            __local const uchar *b_tile = b_tiles + stage * 4096;
+            const int next = 0;
             #pragma unroll
-            for (int e = 0; e < 8; e++)
-                re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;
-            // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No
-            // two work-items that read together meet in a bank. Where a work-item's first element
-            // of A and of B is in a tile:
-            const uint a_first = warp_m * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
-            const uint b_first = (warp_n + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
-            // Set 0 is multiplied while set 1 is read for what comes next: the rows of a step while
-            // the last columns of the one before are multiplied.
-            double2 a0[1][4], b0[2], a1[1][4], b1[2];
-            if (num > 0) {
-                mbarrier_wait(fulls + 8 * stage, phase);
-                __local const uchar *a_tile = a_tiles + stage * 4096;
-                __local const uchar *b_tile = b_tiles + stage * 4096;
-                const int next = 0;
-                #pragma unroll
-                for (int e = 0; e < 4; e++)
-                    a1[0][e] = *(__local const double2 *) (a_tile + e % 2 * 1024
-                            + (a_first ^ e / 2 * 144));
-                #pragma unroll
-                for (int e = 0; e < 2; e++)
-                    b1[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 16));
-            }
-            for (int now = 0; now < num; now++) {
-                #pragma unroll
-                for (int e = 0; e < 4; e++)
-                    a0[e / 4][e % 4] = a1[e / 4][e % 4];
-                // Hands back the place of the step before, which is not done sooner: what is read
-                // from local memory has surely arrived only when it has been multiplied.
-                warp_sync();
-                if (now > 0 && lane == 0)
-                    mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));
-                __local const uchar *b_tile = b_tiles + stage * 4096;
-                if (++stage == 4) {
-                    stage = 0;
-                    phase ^= 1;
-                }
-                #pragma unroll
-                for (int j = 0; j < 2; j++) {
-                    b0[0] = b1[0], b0[1] = b1[1];
-                    if (j + 1 < 2) {
-                        const int next = j + 1;
-                        #pragma unroll
-                        for (int e = 0; e < 2; e++)
-                            b1[e] = *(__local const double2 *) (b_tile + next * 1024
-                                    + (b_first ^ e * 16));
-                    } else if (now + 1 < num) {
-                        mbarrier_wait(fulls + 8 * stage, phase);
-                        __local const uchar *a_tile = a_tiles + stage * 4096;
-                        __local const uchar *b_tile = b_tiles + stage * 4096;
-                        const int next = 0;
-                        #pragma unroll
-                        for (int e = 0; e < 4; e++)
-                            a1[0][e] = *(__local const double2 *) (a_tile + e % 2 * 1024
-                                    + (a_first ^ e / 2 * 144));
-                        #pragma unroll
-                        for (int e = 0; e < 2; e++)
-                            b1[e] = *(__local const double2 *) (b_tile + next * 1024
-                                    + (b_first ^ e * 16));
-                    }
-                    double b_re[2], b_im[2], b_minus[2];
-                    #pragma unroll
-                    for (int e = 0; e < 2; e++) {
-                        b_re[e] = b0[e].x;
-                        b_im[e] = as_double(as_ulong(b0[e].y) ^ flip);
-                        b_minus[e] = -b_im[e];
-                    }
-                    const double a_re[4] = { a0[0][0].x, a0[0][1].x, a0[0][2].x, a0[0][3].x };
-                    const double a_im[4] = { a0[0][0].y, a0[0][1].y, a0[0][2].y, a0[0][3].y };
-                    multiply_blocks(re[0][j], a_re, b_re);
-                    multiply_blocks(im[0][j], a_re, b_im);
-                    multiply_blocks(re[0][j], a_im, b_minus);
-                    multiply_blocks(im[0][j], a_im, b_re);
-                }
-            }
+            for (int e = 0; e < 4; e++)
+                a1[0][e] = *(__local const double2 *) (a_tile + e % 2 * 1024
+                        + (a_first ^ e / 2 * 144));
+            #pragma unroll
+            for (int e = 0; e < 2; e++)
+                b1[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 16));
+        }
+        for (int now = 0; now < num; now++) {
+            #pragma unroll
+            for (int e = 0; e < 4; e++)
+                a0[e / 4][e % 4] = a1[e / 4][e % 4];
             // Hands back the place of the step before, which is not done sooner: what is read from
             // local memory has surely arrived only when it has been multiplied.
             warp_sync();
-            if (num > 0 && lane == 0)
+            if (now > 0 && lane == 0)
                 mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));
-            if (num < steps) {
-                // Not all of the tile: kept for the stage that adds up.
-                __global double2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 1024;
-                #pragma unroll
-                for (int e = 0; e < 8; e++) {
-                    const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],
-                            im[e / 8][e / 4 % 2][e % 4]);
-                    part[e * 128] = sum;
-                }
-                continue;
+            __local const uchar *b_tile = b_tiles + stage * 4096;
+            if (++stage == 4) {
+                stage = 0;
+                phase ^= 1;
             }
+            #pragma unroll
+            for (int j = 0; j < 2; j++) {
+                b0[0] = b1[0], b0[1] = b1[1];
+                if (j + 1 < 2) {
+                    const int next = j + 1;
+                    #pragma unroll
+                    for (int e = 0; e < 2; e++)
+                        b1[e] = *(__local const double2 *) (b_tile + next * 1024
+                                + (b_first ^ e * 16));
+                } else if (now + 1 < num) {
+                    mbarrier_wait(fulls + 8 * stage, phase);
+                    __local const uchar *a_tile = a_tiles + stage * 4096;
+                    __local const uchar *b_tile = b_tiles + stage * 4096;
+                    const int next = 0;
+                    #pragma unroll
+                    for (int e = 0; e < 4; e++)
+                        a1[0][e] = *(__local const double2 *) (a_tile + e % 2 * 1024
+                                + (a_first ^ e / 2 * 144));
+                    #pragma unroll
+                    for (int e = 0; e < 2; e++)
+                        b1[e] = *(__local const double2 *) (b_tile + next * 1024
+                                + (b_first ^ e * 16));
+                }
+                double b_re[2], b_im[2], b_minus[2];
+                #pragma unroll
+                for (int e = 0; e < 2; e++) {
+                    b_re[e] = b0[e].x;
+                    b_im[e] = as_double(as_ulong(b0[e].y) ^ flip);
+                    b_minus[e] = -b_im[e];
+                }
+                const double a_re[4] = { a0[0][0].x, a0[0][1].x, a0[0][2].x, a0[0][3].x };
+                const double a_im[4] = { a0[0][0].y, a0[0][1].y, a0[0][2].y, a0[0][3].y };
+                multiply_blocks(re[0][j], a_re, b_re);
+                multiply_blocks(im[0][j], a_re, b_im);
+                multiply_blocks(re[0][j], a_im, b_minus);
+                multiply_blocks(im[0][j], a_im, b_re);
+            }
+        }
+        // Hands back the place of the step before, which is not done sooner: what is read from
+        // local memory has surely arrived only when it has been multiplied.
+        warp_sync();
+        if (num > 0 && lane == 0)
+            mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));
+        if (num < steps) {
+            // Not all of the tile: kept for the stage that adds up.
+            __global double2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 1024;
             #pragma unroll
             for (int e = 0; e < 8; e++) {
                 const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],
                         im[e / 8][e / 4 % 2][e % 4]);
-                const uint2 place = place_of(item, e);
-                const long row = first_m + place.x, col = first_n + place.y;
-                if (row < M && col < N)
-                    put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+                part[e * 128] = sum;
             }
+            continue;
+        }
+        #pragma unroll
+        for (int e = 0; e < 8; e++) {
+            const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],
+                    im[e / 8][e / 4 % 2][e % 4]);
+            const uint2 place = place_of(item, e);
+            const long row = first_m + place.x, col = first_n + place.y;
+            if (row < M && col < N)
+                put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
         }
     }
 }
+
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))

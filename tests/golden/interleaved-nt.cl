@@ -23,6 +23,7 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 }
+
 // Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
 // side by side have 16 lines.
 static uint swizzled(uint line, uint x, uint part)
@@ -121,6 +122,7 @@ static uint2 place_of(uint item, uint e)
     const uint col = n * 4 + lane_n;
     return (uint2) (warp_m + row, warp_n + col);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
@@ -156,113 +158,111 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
     const uint band_rows = min(tiles_m - band, (uint) 8);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 64, first_n = tile_n * 32;
-    {
-        // What the real and imaginary parts of rows of A give with those of columns of B.
-        float c[8][8];
-        #pragma unroll
-        for (int e = 0; e < 64; e++)
-            c[e / 8][e % 8] = 0;
-        const int whole = K / 16, left = K % 16;
-        int stage = 0;
-        for (int t = 0; t < whole + 2; t++) {
-            // What was asked for at t - 2 is there for all, and all have multiplied those of the
-            // step before, whose place is the next one to copy to.
-            if (t >= 2) {
-                wait_for_copies();
-                barrier(CLK_LOCAL_MEM_FENCE);
-            }
-            if (t < num) {
-                const int step = first + t;
-                const int k = step * 16;
-                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
-                copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
-            }
-            commit_copies();
-            if (++stage == 3)
-                stage = 0;
-            if (t < 2)
-                continue;
-            __local const uchar *a_tile = a_tiles + stage * 8192;
-            __local const uchar *b_tile = b_tiles + stage * 4096;
-            // A read brings two elements: two values of k where these lie side by side, else two
-            // rows (columns) of one.
-            #pragma unroll 2
-            for (int q = 0; q < 8; q++) {
-                float2 as[2][4], bs[2][4];
-                #pragma unroll
-                for (int m = 0; m < 4; m++) {
-                    const float4 x = *(__local const float4 *) (a_tile + m * 1024
-                            + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
-                    as[0][m] = x.s01, as[1][m] = x.s23;
-                }
-                #pragma unroll
-                for (int n = 0; n < 4; n++) {
-                    const float4 x = *(__local const float4 *) (b_tile + n * 512
-                            + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));
-                    bs[0][n] = x.s01, bs[1][n] = x.s23;
-                }
-                // Each part of A by each part of B. Two products in a row have a factor in common,
-                // which is kept where it is multiplied: registers are read in two banks, and a
-                // product has three operands.
-                #pragma unroll
-                for (int h = 0; h < 2; h++)
-                    #pragma unroll
-                    for (int n = 0; n < 8; n++)
-                        #pragma unroll
-                        for (int i = 0; i < 8; i++) {
-                            const int m = n % 2 ? 7 - i : i;
-                            c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
-                                    * (n % 2 ? bs[h][n / 2].y : bs[h][n / 2].x);
-                        }
-            }
-        }
-        if (left > 0) {
+    // What the real and imaginary parts of rows of A give with those of columns of B.
+    float c[8][8];
+    #pragma unroll
+    for (int e = 0; e < 64; e++)
+        c[e / 8][e % 8] = 0;
+    const int whole = K / 16, left = K % 16;
+    int stage = 0;
+    for (int t = 0; t < whole + 2; t++) {
+        // What was asked for at t - 2 is there for all, and all have multiplied those of the step
+        // before, whose place is the next one to copy to.
+        if (t >= 2) {
             wait_for_copies();
             barrier(CLK_LOCAL_MEM_FENCE);
-            if (++stage == 3)
-                stage = 0;
-            __local const uchar *a_tile = a_tiles + stage * 8192;
-            __local const uchar *b_tile = b_tiles + stage * 4096;
-            // A read brings two elements: two values of k where these lie side by side, else two
-            // rows (columns) of one.
-            for (int q = 0; 2 * q < left; q++) {
-                float2 as[2][4], bs[2][4];
-                #pragma unroll
-                for (int m = 0; m < 4; m++) {
-                    const float4 x = *(__local const float4 *) (a_tile + m * 1024
-                            + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
-                    as[0][m] = x.s01, as[1][m] = x.s23;
-                }
-                #pragma unroll
-                for (int n = 0; n < 4; n++) {
-                    const float4 x = *(__local const float4 *) (b_tile + n * 512
-                            + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));
-                    bs[0][n] = x.s01, bs[1][n] = x.s23;
-                }
-                // Each part of A by each part of B. Two products in a row have a factor in common,
-                // which is kept where it is multiplied: registers are read in two banks, and a
-                // product has three operands.
-                #pragma unroll
-                for (int h = 0; h < 2; h++)
-                    #pragma unroll
-                    for (int n = 0; n < 8; n++)
-                        #pragma unroll
-                        for (int i = 0; i < 8; i++) {
-                            const int m = n % 2 ? 7 - i : i;
-                            c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
-                                    * (n % 2 ? bs[h][n / 2].y : bs[h][n / 2].x);
-                        }
+        }
+        if (t < num) {
+            const int step = first + t;
+            const int k = step * 16;
+            copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
+            copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
+        }
+        commit_copies();
+        if (++stage == 3)
+            stage = 0;
+        if (t < 2)
+            continue;
+        __local const uchar *a_tile = a_tiles + stage * 8192;
+        __local const uchar *b_tile = b_tiles + stage * 4096;
+        // A read brings two elements: two values of k where these lie side by side, else two rows
+        // (columns) of one.
+        #pragma unroll 2
+        for (int q = 0; q < 8; q++) {
+            float2 as[2][4], bs[2][4];
+            #pragma unroll
+            for (int m = 0; m < 4; m++) {
+                const float4 x = *(__local const float4 *) (a_tile + m * 1024
+                        + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
+                as[0][m] = x.s01, as[1][m] = x.s23;
             }
+            #pragma unroll
+            for (int n = 0; n < 4; n++) {
+                const float4 x = *(__local const float4 *) (b_tile + n * 512
+                        + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));
+                bs[0][n] = x.s01, bs[1][n] = x.s23;
+            }
+            // Each part of A by each part of B. Two products in a row have a factor in common,
+            // which is kept where it is multiplied: registers are read in two banks, and a product
+            // has three operands.
+            #pragma unroll
+            for (int h = 0; h < 2; h++)
+                #pragma unroll
+                for (int n = 0; n < 8; n++)
+                    #pragma unroll
+                    for (int i = 0; i < 8; i++) {
+                        const int m = n % 2 ? 7 - i : i;
+                        c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
+                                * (n % 2 ? bs[h][n / 2].y : bs[h][n / 2].x);
+                    }
         }
-        #pragma unroll
-        for (int e = 0; e < 16; e++) {
-            const int m = e / 4 * 2, n = e % 4 * 2;
-            const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
-                    sign * c[m][n + 1] + c[m + 1][n]);
-            const uint2 place = place_of(item, e);
-            const long row = first_m + place.x, col = first_n + place.y;
-            if (row < M && col < N)
-                put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+    }
+    if (left > 0) {
+        wait_for_copies();
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (++stage == 3)
+            stage = 0;
+        __local const uchar *a_tile = a_tiles + stage * 8192;
+        __local const uchar *b_tile = b_tiles + stage * 4096;
+        // A read brings two elements: two values of k where these lie side by side, else two rows
+        // (columns) of one.
+        for (int q = 0; 2 * q < left; q++) {
+            float2 as[2][4], bs[2][4];
+            #pragma unroll
+            for (int m = 0; m < 4; m++) {
+                const float4 x = *(__local const float4 *) (a_tile + m * 1024
+                        + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
+                as[0][m] = x.s01, as[1][m] = x.s23;
+            }
+            #pragma unroll
+            for (int n = 0; n < 4; n++) {
+                const float4 x = *(__local const float4 *) (b_tile + n * 512
+                        + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));
+                bs[0][n] = x.s01, bs[1][n] = x.s23;
+            }
+            // Each part of A by each part of B. Two products in a row have a factor in common,
+            // which is kept where it is multiplied: registers are read in two banks, and a product
+            // has three operands.
+            #pragma unroll
+            for (int h = 0; h < 2; h++)
+                #pragma unroll
+                for (int n = 0; n < 8; n++)
+                    #pragma unroll
+                    for (int i = 0; i < 8; i++) {
+                        const int m = n % 2 ? 7 - i : i;
+                        c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
+                                * (n % 2 ? bs[h][n / 2].y : bs[h][n / 2].x);
+                    }
         }
+    }
+    #pragma unroll
+    for (int e = 0; e < 16; e++) {
+        const int m = e / 4 * 2, n = e % 4 * 2;
+        const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
+                sign * c[m][n + 1] + c[m + 1][n]);
+        const uint2 place = place_of(item, e);
+        const long row = first_m + place.x, col = first_n + place.y;
+        if (row < M && col < N)
+            put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
     }
 }

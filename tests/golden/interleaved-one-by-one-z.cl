@@ -25,6 +25,7 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 0;" ::: "memory");
 }
+
 // Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
 // side by side have 8 lines.
 static uint swizzled(uint line, uint x, uint part)
@@ -128,6 +129,7 @@ static uint2 place_of(uint item, uint e)
     return (uint2) (warp_m + block / 4 * 16 + e / 2 % 2 * 8 + lane / 4,
             warp_n + block % 4 * 8 + lane % 4 * 2 + e % 2);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
@@ -161,77 +163,74 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
     const uint band_rows = min(tiles_m - band, (uint) 8);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 64, first_n = tile_n * 64;
-    {
-        double re[2][4][4], im[2][4][4];
+    double re[2][4][4], im[2][4][4];
+    #pragma unroll
+    for (int e = 0; e < 32; e++)
+        re[e / 16][e / 4 % 4][e % 4] = im[e / 16][e / 4 % 4][e % 4] = 0;
+    int stage = 0;
+    for (int t = 0; t < num + 1; t++) {
+        // What was asked for at t - 1 is there for all, and all have multiplied those of the step
+        // before, whose place is the next one to copy to.
+        if (t >= 1) {
+            wait_for_copies();
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        if (t < num) {
+            const int step = first + t;
+            const int k = step * 8;
+            copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
+            copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
+        }
+        commit_copies();
+        if (++stage == 2)
+            stage = 0;
+        if (t < 1)
+            continue;
+        __local const uchar *a_tile = a_tiles + stage * 8192;
+        __local const uchar *b_tile = b_tiles + stage * 8192;
+        // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
+        // work-items that read together meet in a bank. Where a work-item's first element of A and
+        // of B is in a tile:
+        const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
+        const uint b_first = (warp_n + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
+        double2 a0[2][4];
         #pragma unroll
-        for (int e = 0; e < 32; e++)
-            re[e / 16][e / 4 % 4][e % 4] = im[e / 16][e / 4 % 4][e % 4] = 0;
-        int stage = 0;
-        for (int t = 0; t < num + 1; t++) {
-            // What was asked for at t - 1 is there for all, and all have multiplied those of the
-            // step before, whose place is the next one to copy to.
-            if (t >= 1) {
-                wait_for_copies();
-                barrier(CLK_LOCAL_MEM_FENCE);
-            }
-            if (t < num) {
-                const int step = first + t;
-                const int k = step * 8;
-                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
-                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
-            }
-            commit_copies();
-            if (++stage == 2)
-                stage = 0;
-            if (t < 1)
-                continue;
-            __local const uchar *a_tile = a_tiles + stage * 8192;
-            __local const uchar *b_tile = b_tiles + stage * 8192;
-            // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No
-            // two work-items that read together meet in a bank. Where a work-item's first element
-            // of A and of B is in a tile:
-            const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
-            const uint b_first = (warp_n + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
-            double2 a0[2][4];
+        for (int i = 0; i < 2; i++)
             #pragma unroll
-            for (int i = 0; i < 2; i++)
-                #pragma unroll
-                for (int e = 0; e < 4; e++)
-                    a0[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
-                            + (a_first ^ e / 2 * 16));
+            for (int e = 0; e < 4; e++)
+                a0[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
+                        + (a_first ^ e / 2 * 16));
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const int next = j;
+            double2 b0[2];
             #pragma unroll
-            for (int j = 0; j < 4; j++) {
-                const int next = j;
-                double2 b0[2];
-                #pragma unroll
-                for (int e = 0; e < 2; e++)
-                    b0[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 16));
-                double b_re[2], b_im[2], b_minus[2];
-                #pragma unroll
-                for (int e = 0; e < 2; e++) {
-                    b_re[e] = b0[e].x;
-                    b_im[e] = as_double(as_ulong(b0[e].y) ^ flip);
-                    b_minus[e] = -b_im[e];
-                }
-                #pragma unroll
-                for (int i = 0; i < 2; i++) {
-                    const double a_re[4] = { a0[i][0].x, a0[i][1].x, a0[i][2].x, a0[i][3].x };
-                    const double a_im[4] = { a0[i][0].y, a0[i][1].y, a0[i][2].y, a0[i][3].y };
-                    multiply_blocks(re[i][j], a_re, b_re);
-                    multiply_blocks(im[i][j], a_re, b_im);
-                    multiply_blocks(re[i][j], a_im, b_minus);
-                    multiply_blocks(im[i][j], a_im, b_re);
-                }
+            for (int e = 0; e < 2; e++)
+                b0[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 16));
+            double b_re[2], b_im[2], b_minus[2];
+            #pragma unroll
+            for (int e = 0; e < 2; e++) {
+                b_re[e] = b0[e].x;
+                b_im[e] = as_double(as_ulong(b0[e].y) ^ flip);
+                b_minus[e] = -b_im[e];
+            }
+            #pragma unroll
+            for (int i = 0; i < 2; i++) {
+                const double a_re[4] = { a0[i][0].x, a0[i][1].x, a0[i][2].x, a0[i][3].x };
+                const double a_im[4] = { a0[i][0].y, a0[i][1].y, a0[i][2].y, a0[i][3].y };
+                multiply_blocks(re[i][j], a_re, b_re);
+                multiply_blocks(im[i][j], a_re, b_im);
+                multiply_blocks(re[i][j], a_im, b_minus);
+                multiply_blocks(im[i][j], a_im, b_re);
             }
         }
-        #pragma unroll
-        for (int e = 0; e < 32; e++) {
-            const double2 sum = (double2) (re[e / 16][e / 4 % 4][e % 4],
-                    im[e / 16][e / 4 % 4][e % 4]);
-            const uint2 place = place_of(item, e);
-            const long row = first_m + place.x, col = first_n + place.y;
-            if (row < M && col < N)
-                put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
-        }
+    }
+    #pragma unroll
+    for (int e = 0; e < 32; e++) {
+        const double2 sum = (double2) (re[e / 16][e / 4 % 4][e % 4], im[e / 16][e / 4 % 4][e % 4]);
+        const uint2 place = place_of(item, e);
+        const long row = first_m + place.x, col = first_n + place.y;
+        if (row < M && col < N)
+            put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
     }
 }

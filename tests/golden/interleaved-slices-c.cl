@@ -146,6 +146,7 @@ static uint2 place_of(uint item, uint e)
     const uint col = n * 4 + lane_n;
     return (uint2) (warp_m + row, warp_n + col);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
@@ -263,114 +264,113 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
         const uint band_rows = min(tiles_m - band, (uint) 8);
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
         const int first_m = tile_m * 64, first_n = tile_n * 64;
-        {
-            // What the real and imaginary parts of rows of A give with those of columns of B.
-            float c[8][16];
-            #pragma unroll
-            for (int e = 0; e < 128; e++)
-                c[e / 16][e % 16] = 0;
-            // Of 2 steps in a row one is this warp's.
-            const int slice = warp / 4;
-            stage = (before + slice) % 6;
-            phase = (before + slice) / 6 % 2;
-            before = (before + num) % 12;
-            int now = slice;
-            for (; now < num; now += 2) {
-                mbarrier_wait(fulls + 8 * stage, phase);
-                __local const uchar *a_tile = a_tiles + stage * 8192;
-                __local const uchar *b_tile = b_tiles + stage * 8192;
-                // Hands back the place of the step before, which is not done sooner: what is read
-                // from local memory has surely arrived only when it has been multiplied.
-                warp_sync();
-                if (now >= 2 && lane == 0)
-                    mbarrier_arrive(empties + 8 * (stage < 2 ? stage + 4 : stage - 2));
-                // A read brings two elements: two values of k where these lie side by side, else
-                // two rows (columns) of one.
-                #pragma unroll 8
-                for (int q = 0; q < 8; q++) {
-                    float2 as[2][4], bs[2][8];
-                    #pragma unroll
-                    for (int m = 0; m < 4; m++) {
-                        const float4 x = *(__local const float4 *) (a_tile + m * 1024
-                                + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
-                        as[0][m] = x.s01, as[1][m] = x.s23;
-                    }
-                    #pragma unroll
-                    for (int n = 0; n < 8; n++) {
-                        const float4 x = *(__local const float4 *) (b_tile + n * 512
-                                + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));
-                        bs[0][n] = x.s01, bs[1][n] = x.s23;
-                    }
-                    // Each part of A by each part of B. Two products in a row have a factor in
-                    // common, which is kept where it is multiplied: registers are read in two
-                    // banks, and a product has three operands.
-                    #pragma unroll
-                    for (int h = 0; h < 2; h++)
-                        #pragma unroll
-                        for (int n = 0; n < 16; n++)
-                            #pragma unroll
-                            for (int i = 0; i < 8; i++) {
-                                const int m = n % 2 ? 7 - i : i;
-                                c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
-                                        * (n % 2 ? bs[h][n / 2].y : bs[h][n / 2].x);
-                            }
-                }
-                stage += 2;
-                if (stage >= 6) {
-                    stage -= 6;
-                    phase ^= 1;
-                }
-            }
+        // What the real and imaginary parts of rows of A give with those of columns of B.
+        float c[8][16];
+        #pragma unroll
+        for (int e = 0; e < 128; e++)
+            c[e / 16][e % 16] = 0;
+        // Of 2 steps in a row one is this warp's.
+        const int slice = warp / 4;
+        stage = (before + slice) % 6;
+        phase = (before + slice) / 6 % 2;
+        before = (before + num) % 12;
+        int now = slice;
+        for (; now < num; now += 2) {
+            mbarrier_wait(fulls + 8 * stage, phase);
+            __local const uchar *a_tile = a_tiles + stage * 8192;
+            __local const uchar *b_tile = b_tiles + stage * 8192;
             // Hands back the place of the step before, which is not done sooner: what is read from
             // local memory has surely arrived only when it has been multiplied.
             warp_sync();
-            if (num > slice && lane == 0)
+            if (now >= 2 && lane == 0)
                 mbarrier_arrive(empties + 8 * (stage < 2 ? stage + 4 : stage - 2));
-            // What slices have is added up, always in the same order, through local memory.
-            __local float2 *sums = kept + item % 128;
-            asm volatile("bar.sync 2, 256;" ::: "memory");
-            if (slice > 0)
+            // A read brings two elements: two values of k where these lie side by side, else two
+            // rows (columns) of one.
+            #pragma unroll 8
+            for (int q = 0; q < 8; q++) {
+                float2 as[2][4], bs[2][8];
                 #pragma unroll
-                for (int e = 0; e < 32; e++) {
-                    const int m = e / 8 * 2, n = e % 8 * 2;
-                    const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
-                            sign * c[m][n + 1] + c[m + 1][n]);
-                    sums[((slice - 1) * 32 + e) * 128] = sum;
+                for (int m = 0; m < 4; m++) {
+                    const float4 x = *(__local const float4 *) (a_tile + m * 1024
+                            + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
+                    as[0][m] = x.s01, as[1][m] = x.s23;
                 }
-            asm volatile("bar.sync 2, 256;" ::: "memory");
-            if (slice > 0)
-                continue;
-            #pragma unroll
-            for (int e = 0; e < 32; e++) {
-                const float2 more = sums[e * 128];
-                c[e / 8 * 2][e % 8 * 2] += more.x;
-                c[e / 8 * 2 + 1][e % 8 * 2] += more.y;
-            }
-            if (num < steps) {
-                // Not all of the tile: kept for the stage that adds up.
-                __global float2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
                 #pragma unroll
-                for (int e = 0; e < 32; e++) {
-                    const int m = e / 8 * 2, n = e % 8 * 2;
-                    const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
-                            sign * c[m][n + 1] + c[m + 1][n]);
-                    part[e / 2 * 256 + e % 2] = sum;
+                for (int n = 0; n < 8; n++) {
+                    const float4 x = *(__local const float4 *) (b_tile + n * 512
+                            + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));
+                    bs[0][n] = x.s01, bs[1][n] = x.s23;
                 }
-                continue;
+                // Each part of A by each part of B. Two products in a row have a factor in common,
+                // which is kept where it is multiplied: registers are read in two banks, and a
+                // product has three operands.
+                #pragma unroll
+                for (int h = 0; h < 2; h++)
+                    #pragma unroll
+                    for (int n = 0; n < 16; n++)
+                        #pragma unroll
+                        for (int i = 0; i < 8; i++) {
+                            const int m = n % 2 ? 7 - i : i;
+                            c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
+                                    * (n % 2 ? bs[h][n / 2].y : bs[h][n / 2].x);
+                        }
             }
+            stage += 2;
+            if (stage >= 6) {
+                stage -= 6;
+                phase ^= 1;
+            }
+        }
+        // Hands back the place of the step before, which is not done sooner: what is read from
+        // local memory has surely arrived only when it has been multiplied.
+        warp_sync();
+        if (num > slice && lane == 0)
+            mbarrier_arrive(empties + 8 * (stage < 2 ? stage + 4 : stage - 2));
+        // What slices have is added up, always in the same order, through local memory.
+        __local float2 *sums = kept + item % 128;
+        asm volatile("bar.sync 2, 256;" ::: "memory");
+        if (slice > 0)
             #pragma unroll
             for (int e = 0; e < 32; e++) {
                 const int m = e / 8 * 2, n = e % 8 * 2;
                 const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
                         sign * c[m][n + 1] + c[m + 1][n]);
-                const uint2 place = place_of(item, e);
-                const long row = first_m + place.x, col = first_n + place.y;
-                if (row < M && col < N)
-                    put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+                sums[((slice - 1) * 32 + e) * 128] = sum;
             }
+        asm volatile("bar.sync 2, 256;" ::: "memory");
+        if (slice > 0)
+            continue;
+        #pragma unroll
+        for (int e = 0; e < 32; e++) {
+            const float2 more = sums[e * 128];
+            c[e / 8 * 2][e % 8 * 2] += more.x;
+            c[e / 8 * 2 + 1][e % 8 * 2] += more.y;
+        }
+        if (num < steps) {
+            // Not all of the tile: kept for the stage that adds up.
+            __global float2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
+            #pragma unroll
+            for (int e = 0; e < 32; e++) {
+                const int m = e / 8 * 2, n = e % 8 * 2;
+                const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
+                        sign * c[m][n + 1] + c[m + 1][n]);
+                part[e / 2 * 256 + e % 2] = sum;
+            }
+            continue;
+        }
+        #pragma unroll
+        for (int e = 0; e < 32; e++) {
+            const int m = e / 8 * 2, n = e % 8 * 2;
+            const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
+                    sign * c[m][n + 1] + c[m + 1][n]);
+            const uint2 place = place_of(item, e);
+            const long row = first_m + place.x, col = first_n + place.y;
+            if (row < M && col < N)
+                put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
         }
     }
 }
+
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))

@@ -147,6 +147,7 @@ static uint2 place_of(uint item, uint e)
     return (uint2) (warp_m + block / 4 * 16 + e / 2 % 2 * 8 + lane / 4,
             warp_n + block % 4 * 8 + lane % 4 * 2 + e % 2);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
@@ -218,124 +219,119 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
     const uint band_rows = min(tiles_m - band, (uint) 8);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 64, first_n = tile_n * 32;
-    {
-        double re[2][4][4], im[2][4][4];
+    double re[2][4][4], im[2][4][4];
+    #pragma unroll
+    for (int e = 0; e < 32; e++)
+        re[e / 16][e / 4 % 4][e % 4] = im[e / 16][e / 4 % 4][e % 4] = 0;
+    // Of 4 steps in a row one is this warp's.
+    const int slice = warp / 2;
+    stage = slice;
+    // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
+    // work-items that read together meet in a bank. Where a work-item's first element of A and of B
+    // is in a tile:
+    const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
+    const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
+    // Set 0 is multiplied while set 1 is read for what comes next: the rows of a step while the
+    // last columns of the one before are multiplied.
+    double2 a0[2][4], b0[2], a1[2][4], b1[2];
+    if (num > slice) {
+        mbarrier_wait(fulls + 8 * stage, phase);
+        __local const uchar *a_tile = a_tiles + stage * 8192;
+        __local const uchar *b_tile = b_tiles + stage * 4096;
+        const int next = 0;
         #pragma unroll
-        for (int e = 0; e < 32; e++)
-            re[e / 16][e / 4 % 4][e % 4] = im[e / 16][e / 4 % 4][e % 4] = 0;
-        // Of 4 steps in a row one is this warp's.
-        const int slice = warp / 2;
-        stage = slice;
-        // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
-        // work-items that read together meet in a bank. Where a work-item's first element of A and
-        // of B is in a tile:
-        const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
-        const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
-        // Set 0 is multiplied while set 1 is read for what comes next: the rows of a step while the
-        // last columns of the one before are multiplied.
-        double2 a0[2][4], b0[2], a1[2][4], b1[2];
-        if (num > slice) {
-            mbarrier_wait(fulls + 8 * stage, phase);
-            __local const uchar *a_tile = a_tiles + stage * 8192;
-            __local const uchar *b_tile = b_tiles + stage * 4096;
-            const int next = 0;
+        for (int i = 0; i < 2; i++)
             #pragma unroll
-            for (int i = 0; i < 2; i++)
-                #pragma unroll
-                for (int e = 0; e < 4; e++)
-                    a1[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
-                            + (a_first ^ e / 2 * 16));
-            #pragma unroll
-            for (int e = 0; e < 2; e++)
-                b1[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 144));
+            for (int e = 0; e < 4; e++)
+                a1[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
+                        + (a_first ^ e / 2 * 16));
+        #pragma unroll
+        for (int e = 0; e < 2; e++)
+            b1[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 144));
+    }
+    for (int now = slice; now < num; now += 4) {
+        #pragma unroll
+        for (int e = 0; e < 8; e++)
+            a0[e / 4][e % 4] = a1[e / 4][e % 4];
+        // Hands back the place of the step before, which is not done sooner: what is read from
+        // local memory has surely arrived only when it has been multiplied.
+        warp_sync();
+        if (now >= 4 && lane == 0)
+            mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 4 : stage - 4));
+        __local const uchar *b_tile = b_tiles + stage * 4096;
+        stage += 4;
+        if (stage >= 8) {
+            stage -= 8;
+            phase ^= 1;
         }
-        for (int now = slice; now < num; now += 4) {
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+            b0[0] = b1[0], b0[1] = b1[1];
+            if (j + 1 < 4) {
+                const int next = j + 1;
+                #pragma unroll
+                for (int e = 0; e < 2; e++)
+                    b1[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 144));
+            } else if (now + 4 < num) {
+                mbarrier_wait(fulls + 8 * stage, phase);
+                __local const uchar *a_tile = a_tiles + stage * 8192;
+                __local const uchar *b_tile = b_tiles + stage * 4096;
+                const int next = 0;
+                #pragma unroll
+                for (int i = 0; i < 2; i++)
+                    #pragma unroll
+                    for (int e = 0; e < 4; e++)
+                        a1[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
+                                + (a_first ^ e / 2 * 16));
+                #pragma unroll
+                for (int e = 0; e < 2; e++)
+                    b1[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 144));
+            }
+            double b_re[2], b_im[2], b_minus[2];
             #pragma unroll
-            for (int e = 0; e < 8; e++)
-                a0[e / 4][e % 4] = a1[e / 4][e % 4];
-            // Hands back the place of the step before, which is not done sooner: what is read from
-            // local memory has surely arrived only when it has been multiplied.
-            warp_sync();
-            if (now >= 4 && lane == 0)
-                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 4 : stage - 4));
-            __local const uchar *b_tile = b_tiles + stage * 4096;
-            stage += 4;
-            if (stage >= 8) {
-                stage -= 8;
-                phase ^= 1;
+            for (int e = 0; e < 2; e++) {
+                b_re[e] = b0[e].x;
+                b_im[e] = as_double(as_ulong(b0[e].y) ^ flip);
+                b_minus[e] = -b_im[e];
             }
             #pragma unroll
-            for (int j = 0; j < 4; j++) {
-                b0[0] = b1[0], b0[1] = b1[1];
-                if (j + 1 < 4) {
-                    const int next = j + 1;
-                    #pragma unroll
-                    for (int e = 0; e < 2; e++)
-                        b1[e] = *(__local const double2 *) (b_tile + next * 1024
-                                + (b_first ^ e * 144));
-                } else if (now + 4 < num) {
-                    mbarrier_wait(fulls + 8 * stage, phase);
-                    __local const uchar *a_tile = a_tiles + stage * 8192;
-                    __local const uchar *b_tile = b_tiles + stage * 4096;
-                    const int next = 0;
-                    #pragma unroll
-                    for (int i = 0; i < 2; i++)
-                        #pragma unroll
-                        for (int e = 0; e < 4; e++)
-                            a1[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
-                                    + (a_first ^ e / 2 * 16));
-                    #pragma unroll
-                    for (int e = 0; e < 2; e++)
-                        b1[e] = *(__local const double2 *) (b_tile + next * 1024
-                                + (b_first ^ e * 144));
-                }
-                double b_re[2], b_im[2], b_minus[2];
-                #pragma unroll
-                for (int e = 0; e < 2; e++) {
-                    b_re[e] = b0[e].x;
-                    b_im[e] = as_double(as_ulong(b0[e].y) ^ flip);
-                    b_minus[e] = -b_im[e];
-                }
-                #pragma unroll
-                for (int i = 0; i < 2; i++) {
-                    const double a_re[4] = { a0[i][0].x, a0[i][1].x, a0[i][2].x, a0[i][3].x };
-                    const double a_im[4] = { a0[i][0].y, a0[i][1].y, a0[i][2].y, a0[i][3].y };
-                    multiply_blocks(re[i][j], a_re, b_re);
-                    multiply_blocks(im[i][j], a_re, b_im);
-                    multiply_blocks(re[i][j], a_im, b_minus);
-                    multiply_blocks(im[i][j], a_im, b_re);
-                }
+            for (int i = 0; i < 2; i++) {
+                const double a_re[4] = { a0[i][0].x, a0[i][1].x, a0[i][2].x, a0[i][3].x };
+                const double a_im[4] = { a0[i][0].y, a0[i][1].y, a0[i][2].y, a0[i][3].y };
+                multiply_blocks(re[i][j], a_re, b_re);
+                multiply_blocks(im[i][j], a_re, b_im);
+                multiply_blocks(re[i][j], a_im, b_minus);
+                multiply_blocks(im[i][j], a_im, b_re);
             }
         }
-        // What slices have is added up, always in the same order, through local memory.
-        __local double2 *sums = (__local double2 *) both_tiles + item % 64;
-        asm volatile("bar.sync 2, 256;" ::: "memory");
-        if (slice > 0)
-            #pragma unroll
-            for (int e = 0; e < 32; e++) {
-                const double2 sum = (double2) (re[e / 16][e / 4 % 4][e % 4],
-                        im[e / 16][e / 4 % 4][e % 4]);
-                sums[((slice - 1) * 32 + e) * 64] = sum;
-            }
-        asm volatile("bar.sync 2, 256;" ::: "memory");
-        if (slice > 0)
-            return;
-        #pragma unroll
-        for (int x = 0; x < 3; x++)
-            #pragma unroll
-            for (int e = 0; e < 32; e++) {
-                const double2 more = sums[(x * 32 + e) * 64];
-                re[e / 16][e / 4 % 4][e % 4] += more.x;
-                im[e / 16][e / 4 % 4][e % 4] += more.y;
-            }
+    }
+    // What slices have is added up, always in the same order, through local memory.
+    __local double2 *sums = (__local double2 *) both_tiles + item % 64;
+    asm volatile("bar.sync 2, 256;" ::: "memory");
+    if (slice > 0)
         #pragma unroll
         for (int e = 0; e < 32; e++) {
             const double2 sum = (double2) (re[e / 16][e / 4 % 4][e % 4],
                     im[e / 16][e / 4 % 4][e % 4]);
-            const uint2 place = place_of(item, e);
-            const long row = first_m + place.x, col = first_n + place.y;
-            if (row < M && col < N)
-                put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+            sums[((slice - 1) * 32 + e) * 64] = sum;
         }
+    asm volatile("bar.sync 2, 256;" ::: "memory");
+    if (slice > 0)
+        return;
+    #pragma unroll
+    for (int x = 0; x < 3; x++)
+        #pragma unroll
+        for (int e = 0; e < 32; e++) {
+            const double2 more = sums[(x * 32 + e) * 64];
+            re[e / 16][e / 4 % 4][e % 4] += more.x;
+            im[e / 16][e / 4 % 4][e % 4] += more.y;
+        }
+    #pragma unroll
+    for (int e = 0; e < 32; e++) {
+        const double2 sum = (double2) (re[e / 16][e / 4 % 4][e % 4], im[e / 16][e / 4 % 4][e % 4]);
+        const uint2 place = place_of(item, e);
+        const long row = first_m + place.x, col = first_n + place.y;
+        if (row < M && col < N)
+            put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
     }
 }

@@ -31,6 +31,7 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 2;" ::: "memory");
 }
+
 // Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
 // side by side have 8 lines.
 static uint swizzled(uint line, uint x, uint part)
@@ -134,6 +135,7 @@ static uint2 place_of(uint item, uint e)
     return (uint2) (warp_m + block / 2 * 16 + e / 2 % 2 * 8 + lane / 4,
             warp_n + block % 2 * 8 + lane % 4 * 2 + e % 2);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored K x N.
@@ -194,107 +196,103 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
         const uint band_rows = min(tiles_m - band, (uint) 8);
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
         const int first_m = tile_m * 64, first_n = tile_n * 32;
-        {
-            double re[2][2][4], im[2][2][4];
-            #pragma unroll
-            for (int e = 0; e < 16; e++)
-                re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;
-            // All have read what is left of the tiles before.
-            barrier(CLK_LOCAL_MEM_FENCE);
-            int stage = 0;
-            for (int t = 0; t < num + 3; t++) {
-                // What was asked for at t - 3 is there for all, and all have multiplied those of
-                // the step before, whose place is the next one to copy to.
-                if (t >= 3) {
-                    wait_for_copies();
-                    barrier(CLK_LOCAL_MEM_FENCE);
-                }
-                if (t < num) {
-                    const int after_first = t + late;
-                    const int step = first + after_first - (after_first < num ? 0 : num);
-                    const int k = step * 8;
-                    copy_a(a_at + stage * 8192, A + k * lda + first_m, lda,
-                            K - k, M - first_m, item);
-                    copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb,
-                            K - k, N - first_n, item);
-                }
-                commit_copies();
-                if (++stage == 4)
-                    stage = 0;
-                if (t < 3)
-                    continue;
-                __local const uchar *a_tile = a_tiles + stage * 8192;
-                __local const uchar *b_tile = b_tiles + stage * 4096;
-                // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1.
-                // No two work-items that read together meet in a bank. Where a work-item's first
-                // element of A and of B is in a tile:
-                const uint a_first = warp_m * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
-                const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
-                double2 a0[2][4];
-                #pragma unroll
-                for (int i = 0; i < 2; i++)
-                    #pragma unroll
-                    for (int e = 0; e < 4; e++)
-                        a0[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
-                                + (a_first ^ e / 2 * 144));
-                #pragma unroll
-                for (int j = 0; j < 2; j++) {
-                    const int next = j;
-                    double2 b0[2];
-                    #pragma unroll
-                    for (int e = 0; e < 2; e++)
-                        b0[e] = *(__local const double2 *) (b_tile + next * 1024
-                                + (b_first ^ e * 144));
-                    double b_re[2], b_im[2], b_minus[2];
-                    #pragma unroll
-                    for (int e = 0; e < 2; e++) {
-                        b_re[e] = b0[e].x;
-                        b_im[e] = as_double(as_ulong(b0[e].y) ^ flip);
-                        b_minus[e] = -b_im[e];
-                    }
-                    #pragma unroll
-                    for (int i = 0; i < 2; i++) {
-                        const double a_re[4] = { a0[i][0].x, a0[i][1].x, a0[i][2].x, a0[i][3].x };
-                        const double a_im[4] = { a0[i][0].y, a0[i][1].y, a0[i][2].y, a0[i][3].y };
-                        multiply_blocks(re[i][j], a_re, b_re);
-                        multiply_blocks(im[i][j], a_re, b_im);
-                        multiply_blocks(re[i][j], a_im, b_minus);
-                        multiply_blocks(im[i][j], a_im, b_re);
-                    }
-                }
+        double re[2][2][4], im[2][2][4];
+        #pragma unroll
+        for (int e = 0; e < 16; e++)
+            re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;
+        // All have read what is left of the tiles before.
+        barrier(CLK_LOCAL_MEM_FENCE);
+        int stage = 0;
+        for (int t = 0; t < num + 3; t++) {
+            // What was asked for at t - 3 is there for all, and all have multiplied those of the
+            // step before, whose place is the next one to copy to.
+            if (t >= 3) {
+                wait_for_copies();
+                barrier(CLK_LOCAL_MEM_FENCE);
             }
-            if (num < steps) {
-                // Not all of the tile: kept for the stage that adds up.
-                __global double2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;
-                #pragma unroll
-                for (int e = 0; e < 16; e++) {
-                    const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],
-                            im[e / 8][e / 4 % 2][e % 4]);
-                    part[e * 128] = sum;
-                }
+            if (t < num) {
+                const int after_first = t + late;
+                const int step = first + after_first - (after_first < num ? 0 : num);
+                const int k = step * 8;
+                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);
+                copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
+            }
+            commit_copies();
+            if (++stage == 4)
+                stage = 0;
+            if (t < 3)
                 continue;
+            __local const uchar *a_tile = a_tiles + stage * 8192;
+            __local const uchar *b_tile = b_tiles + stage * 4096;
+            // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No
+            // two work-items that read together meet in a bank. Where a work-item's first element
+            // of A and of B is in a tile:
+            const uint a_first = warp_m * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
+            const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
+            double2 a0[2][4];
+            #pragma unroll
+            for (int i = 0; i < 2; i++)
+                #pragma unroll
+                for (int e = 0; e < 4; e++)
+                    a0[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
+                            + (a_first ^ e / 2 * 144));
+            #pragma unroll
+            for (int j = 0; j < 2; j++) {
+                const int next = j;
+                double2 b0[2];
+                #pragma unroll
+                for (int e = 0; e < 2; e++)
+                    b0[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 144));
+                double b_re[2], b_im[2], b_minus[2];
+                #pragma unroll
+                for (int e = 0; e < 2; e++) {
+                    b_re[e] = b0[e].x;
+                    b_im[e] = as_double(as_ulong(b0[e].y) ^ flip);
+                    b_minus[e] = -b_im[e];
+                }
+                #pragma unroll
+                for (int i = 0; i < 2; i++) {
+                    const double a_re[4] = { a0[i][0].x, a0[i][1].x, a0[i][2].x, a0[i][3].x };
+                    const double a_im[4] = { a0[i][0].y, a0[i][1].y, a0[i][2].y, a0[i][3].y };
+                    multiply_blocks(re[i][j], a_re, b_re);
+                    multiply_blocks(im[i][j], a_re, b_im);
+                    multiply_blocks(re[i][j], a_im, b_minus);
+                    multiply_blocks(im[i][j], a_im, b_re);
+                }
             }
-            __local double2 *c_tile = (__local double2 *) both_tiles;
-            // All have multiplied the last step.
-            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        if (num < steps) {
+            // Not all of the tile: kept for the stage that adds up.
+            __global double2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;
             #pragma unroll
             for (int e = 0; e < 16; e++) {
                 const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],
                         im[e / 8][e / 4 % 2][e % 4]);
-                const uint2 place = place_of(item, e);
-                c_tile[place.x * 33 + place.y] = sum;
+                part[e * 128] = sum;
             }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            #pragma unroll 4
-            for (uint i = item; i < 2048; i += 128) {
-                const long row = first_m + i / 32, col = first_n + i % 32;
-                const double2 sum = c_tile[i / 32 * 33 + i % 32];
-                if (row < M && col < N)
-                    put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
-            }
+            continue;
+        }
+        __local double2 *c_tile = (__local double2 *) both_tiles;
+        // All have multiplied the last step.
+        barrier(CLK_LOCAL_MEM_FENCE);
+        #pragma unroll
+        for (int e = 0; e < 16; e++) {
+            const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],
+                    im[e / 8][e / 4 % 2][e % 4]);
+            const uint2 place = place_of(item, e);
+            c_tile[place.x * 33 + place.y] = sum;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        #pragma unroll 4
+        for (uint i = item; i < 2048; i += 128) {
+            const long row = first_m + i / 32, col = first_n + i % 32;
+            const double2 sum = c_tile[i / 32 * 33 + i % 32];
+            if (row < M && col < N)
+                put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
         }
     }
 }
+
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))

@@ -56,6 +56,7 @@ static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_ima
         x += scaled_vector(load_vector(p), beta, beta_imag);
     vstore4(x, 0, (__global float *) p);
 }
+
 // Packs a matrix into panels of 3: panel p holds, for every k, the lines p * 3 to p * 3 + 2 side by
 // side, conjugated if asked for. Lines past the end repeat the last one; what is computed from them
 // is not stored. One work-item packs 256 values of k of one panel.
@@ -82,6 +83,7 @@ void kiln_cgemm_packed_packa(long lines, long K,
                 vstore2(load(in + min((long) i, lines - 1 - line)) * signs, i, out);
     }
 }
+
 // Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to p * 4 + 3 side by
 // side, conjugated if asked for. Lines past the end repeat the last one; what is computed from them
 // is not stored. One work-item packs 256 values of k of one panel.
@@ -108,6 +110,7 @@ void kiln_cgemm_packed_packb(long lines, long K,
                 vstore2(load(in + min((long) i, lines - 1 - line)) * signs, i, out);
     }
 }
+
 // vstore, where memory is aligned to vectors: one store, for which vstore may take several.
 static void keep(float4 x, long i, __local float *p)
 {
@@ -151,19 +154,17 @@ void kiln_cgemm_packed_multiply(long M, long N, long K,
             }
             long k = 0;
             for (; k < depth; k++) {
-                {
-                    const float4 b0 = vload4(0, b);
-                    const float4 b1 = vload4(1, b);
-                    c0_0 += a[0] * b0; c0_1 += a[0] * b1;
-                    c1_0 += a[2] * b0; c1_1 += a[2] * b1;
-                    c2_0 += a[4] * b0; c2_1 += a[4] * b1;
-                    const float4 q0 = times_i(b0), q1 = times_i(b1);
-                    c0_0 += a[1] * q0; c0_1 += a[1] * q1;
-                    c1_0 += a[3] * q0; c1_1 += a[3] * q1;
-                    c2_0 += a[5] * q0; c2_1 += a[5] * q1;
-                    b += 8;
-                    a += 6;
-                }
+                const float4 b0 = vload4(0, b);
+                const float4 b1 = vload4(1, b);
+                c0_0 += a[0] * b0; c0_1 += a[0] * b1;
+                c1_0 += a[2] * b0; c1_1 += a[2] * b1;
+                c2_0 += a[4] * b0; c2_1 += a[4] * b1;
+                const float4 q0 = times_i(b0), q1 = times_i(b1);
+                c0_0 += a[1] * q0; c0_1 += a[1] * q1;
+                c1_0 += a[3] * q0; c1_1 += a[3] * q1;
+                c2_0 += a[5] * q0; c2_1 += a[5] * q1;
+                b += 8;
+                a += 6;
             }
             // Alpha and beta are for the sum of all slices.
             if (k0 + 128 < K) {

@@ -35,6 +35,7 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
+
 // Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to p * 2 + 1 side by
 // side. Lines past the end repeat the last one; what is computed from them is not stored. One
 // work-item packs 256 values of k of one panel.
@@ -58,6 +59,7 @@ void kiln_dgemm_packed_packa(long lines, long K,
                 out[i] = load(in + min((long) i, lines - 1 - line));
     }
 }
+
 // Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to p * 2 + 1 side by
 // side. Lines past the end repeat the last one; what is computed from them is not stored. One
 // work-item packs 256 values of k of one panel.
@@ -81,6 +83,7 @@ void kiln_dgemm_packed_packb(long lines, long K,
                 out[i] = load(in + min((long) i, lines - 1 - line));
     }
 }
+
 // C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.
 //
 // What is packed lies panel after panel: for every k, a panel's 2 rows or 2 columns.
@@ -105,15 +108,13 @@ void kiln_dgemm_packed_multiply(long M, long N, long K,
         double2 c1_0 = 0;
         long k = 0;
         for (; k < depth; k++) {
-            {
-                const double2 b0 = vload2(0, b);
-                const double a0 = a[0];
-                c0_0 += a0 * b0;
-                const double a1 = a[1];
-                c1_0 += a1 * b0;
-                b += 2;
-                a += 2;
-            }
+            const double2 b0 = vload2(0, b);
+            const double a0 = a[0];
+            c0_0 += a0 * b0;
+            const double a1 = a[1];
+            c1_0 += a1 * b0;
+            b += 2;
+            a += 2;
         }
         // C = alpha c + beta C for the 2 x 2 block at (row, col).
         if (row < M) {

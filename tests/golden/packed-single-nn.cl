@@ -34,6 +34,7 @@ static void put_vector(float4 x, float alpha, float beta, __global float *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
+
 // Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to p * 2 + 1 side by
 // side. Lines past the end repeat the last one; what is computed from them is not stored. One
 // work-item packs 256 values of k of one panel.
@@ -53,20 +54,19 @@ void kiln_sgemm_packed_packa(long lines, long K,
     // A square of lines by k is transposed: each step puts the even and the odd elements of two
     // neighbours together.
     for (; k + 2 <= k1; k += 2, in += 2, out += 4) {
-        {
-            const float2 x0_0 = vload2(0, in + l0);
-            const float2 x0_1 = vload2(0, in + l1);
-            const float2 x1_0 = (float2)(x0_0.even, x0_1.even);
-            const float2 x1_1 = (float2)(x0_0.odd, x0_1.odd);
-            vstore2(x1_0, 0, out);
-            vstore2(x1_1, 0, out + 2);
-        }
+        const float2 x0_0 = vload2(0, in + l0);
+        const float2 x0_1 = vload2(0, in + l1);
+        const float2 x1_0 = (float2)(x0_0.even, x0_1.even);
+        const float2 x1_1 = (float2)(x0_0.odd, x0_1.odd);
+        vstore2(x1_0, 0, out);
+        vstore2(x1_1, 0, out + 2);
     }
     for (; k < k1; k++, in++, out += 2) {
         out[0] = load(in + l0);
         out[1] = load(in + l1);
     }
 }
+
 // Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to p * 4 + 3 side by
 // side. Lines past the end repeat the last one; what is computed from them is not stored. One
 // work-item packs 256 values of k of one panel.
@@ -90,6 +90,7 @@ void kiln_sgemm_packed_packb(long lines, long K,
                 out[i] = load(in + min((long) i, lines - 1 - line));
     }
 }
+
 // C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.
 //
 // What is packed lies panel after panel: for every k, a panel's 2 rows or 4 columns.
@@ -114,15 +115,13 @@ void kiln_sgemm_packed_multiply(long M, long N, long K,
         float4 c1_0 = 0;
         long k = 0;
         for (; k < depth; k++) {
-            {
-                const float4 b0 = vload4(0, b);
-                const float a0 = a[0];
-                c0_0 += a0 * b0;
-                const float a1 = a[1];
-                c1_0 += a1 * b0;
-                b += 4;
-                a += 2;
-            }
+            const float4 b0 = vload4(0, b);
+            const float a0 = a[0];
+            c0_0 += a0 * b0;
+            const float a1 = a[1];
+            c1_0 += a1 * b0;
+            b += 4;
+            a += 2;
         }
         // C = alpha c + beta C for the 2 x 4 block at (row, col).
         if (row < M) {

@@ -34,6 +34,7 @@ static void put_vector(float4 x, float alpha, float beta, __global float *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
+
 // Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to p * 2 + 1 side by
 // side. Lines past the end repeat the last one; what is computed from them is not stored. One
 // work-item packs 256 values of k of one panel.
@@ -57,6 +58,7 @@ void kiln_sgemm_packed_packa(long lines, long K,
                 out[i] = load(in + min((long) i, lines - 1 - line));
     }
 }
+
 // Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to p * 4 + 3 side by
 // side. Lines past the end repeat the last one; what is computed from them is not stored. One
 // work-item packs 256 values of k of one panel.
@@ -78,24 +80,22 @@ void kiln_sgemm_packed_packb(long lines, long K,
     // A square of lines by k is transposed: each step puts the even and the odd elements of two
     // neighbours together.
     for (; k + 4 <= k1; k += 4, in += 4, out += 16) {
-        {
-            const float4 x0_0 = vload4(0, in + l0);
-            const float4 x0_1 = vload4(0, in + l1);
-            const float4 x0_2 = vload4(0, in + l2);
-            const float4 x0_3 = vload4(0, in + l3);
-            const float4 x1_0 = (float4)(x0_0.even, x0_1.even);
-            const float4 x1_2 = (float4)(x0_0.odd, x0_1.odd);
-            const float4 x1_1 = (float4)(x0_2.even, x0_3.even);
-            const float4 x1_3 = (float4)(x0_2.odd, x0_3.odd);
-            const float4 x2_0 = (float4)(x1_0.even, x1_1.even);
-            const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);
-            const float4 x2_1 = (float4)(x1_2.even, x1_3.even);
-            const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);
-            vstore4(x2_0, 0, out);
-            vstore4(x2_1, 0, out + 4);
-            vstore4(x2_2, 0, out + 8);
-            vstore4(x2_3, 0, out + 12);
-        }
+        const float4 x0_0 = vload4(0, in + l0);
+        const float4 x0_1 = vload4(0, in + l1);
+        const float4 x0_2 = vload4(0, in + l2);
+        const float4 x0_3 = vload4(0, in + l3);
+        const float4 x1_0 = (float4)(x0_0.even, x0_1.even);
+        const float4 x1_2 = (float4)(x0_0.odd, x0_1.odd);
+        const float4 x1_1 = (float4)(x0_2.even, x0_3.even);
+        const float4 x1_3 = (float4)(x0_2.odd, x0_3.odd);
+        const float4 x2_0 = (float4)(x1_0.even, x1_1.even);
+        const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);
+        const float4 x2_1 = (float4)(x1_2.even, x1_3.even);
+        const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);
+        vstore4(x2_0, 0, out);
+        vstore4(x2_1, 0, out + 4);
+        vstore4(x2_2, 0, out + 8);
+        vstore4(x2_3, 0, out + 12);
     }
     for (; k < k1; k++, in++, out += 4) {
         out[0] = load(in + l0);
@@ -104,6 +104,7 @@ void kiln_sgemm_packed_packb(long lines, long K,
         out[3] = load(in + l3);
     }
 }
+
 // C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.
 //
 // What is packed lies panel after panel: for every k, a panel's 2 rows or 4 columns.
@@ -128,15 +129,13 @@ void kiln_sgemm_packed_multiply(long M, long N, long K,
         float4 c1_0 = 0;
         long k = 0;
         for (; k < depth; k++) {
-            {
-                const float4 b0 = vload4(0, b);
-                const float a0 = a[0];
-                c0_0 += a0 * b0;
-                const float a1 = a[1];
-                c1_0 += a1 * b0;
-                b += 4;
-                a += 2;
-            }
+            const float4 b0 = vload4(0, b);
+            const float a0 = a[0];
+            c0_0 += a0 * b0;
+            const float a1 = a[1];
+            c1_0 += a1 * b0;
+            b += 4;
+            a += 2;
         }
         // C = alpha c + beta C for the 2 x 4 block at (row, col).
         if (row < M) {

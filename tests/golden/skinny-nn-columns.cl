@@ -475,6 +475,7 @@ static void cut_x(const float2 x[4], const int e[2], uint high[4], uint low[4])
         low[i] = pack_halves(rest.x, rest.y);
     }
 }
+
 // Looks at op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_skinny_lookb(long lines, long depth,
@@ -501,6 +502,7 @@ void kiln_xgemm_skinny_lookb(long lines, long depth,
         }
     }
 }
+
 // Cuts into halves op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_skinny_cutb(long lines, long depth,
@@ -531,6 +533,7 @@ void kiln_xgemm_skinny_cutb(long lines, long depth,
         cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);
     }
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
@@ -604,187 +607,185 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
         const uint band_rows = min(tiles_m - band, (uint) 1);
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
         const int first_m = tile_m * 64, first_n = tile_n * 64;
-        {
-            const long first_x = first_m, first_y = first_n;
-            // Where a line of Y is not cut, no line of X is.
-            uint is_plain = 0;
-            for (int i = item; i < 64; i += 128)
-                is_plain |= exponents[first_y + i] == 1000;
-            is_plain = any_worker(is_plain);
+        const long first_x = first_m, first_y = first_n;
+        // Where a line of Y is not cut, no line of X is.
+        uint is_plain = 0;
+        for (int i = item; i < 64; i += 128)
+            is_plain |= exponents[first_y + i] == 1000;
+        is_plain = any_worker(is_plain);
 
-            // The first line of the warp's, and how many are left from there on.
-            const long own = first_x + item / 32 * 16;
-            const int num_own = x_lines - own;
-            __global const float *own_x = X + own * ldx;
-            // Sums are times 2^(e of the line of Y) and 2^r, where r is the exponent of the largest
-            // element of a line of X so far.
-            float c[32];
-            int r[2] = { is_plain ? 0 : 300, is_plain ? 0 : 300 };
-            #pragma unroll
-            for (int i = 0; i < 32; i++)
-                c[i] = 0;
-            // A step is asked for 3 steps before it is multiplied.
-            for (int now = -3; now < num; now++) {
-                const int t = now + 3;
-                float2 x[8];
-                float scale[2];
-                int e[2];
-                uint refuses = is_plain;
-                if (now >= 0) {
-                    asm volatile("cp.async.wait_group 2;" ::: "memory");
-                    warp_sync();
-                    read_x(x, x_tiles + stage * 2048 + item / 32 * 512);
-                    float before[2];
-                    #pragma unroll
-                    for (int h = 0; h < 2; h++) {
-                        e[h] = exponent_of_x(x, h, r[h], &refuses);
-                        const int least = is_plain ? 0 : min(r[h], e[h]);
-                        before[h] = power(least - r[h]);
-                        scale[h] = power(least - e[h]);
-                        r[h] = least;
-                    }
-                    if (before[0] != 1 || before[1] != 1)
-                        #pragma unroll
-                        for (int i = 0; i < 32; i++)
-                            c[i] *= before[i / 2 % 2];
-                    // Here all have read the tile of Y before this one.
-                    refuses = any_worker(refuses);
+        // The first line of the warp's, and how many are left from there on.
+        const long own = first_x + item / 32 * 16;
+        const int num_own = x_lines - own;
+        __global const float *own_x = X + own * ldx;
+        // Sums are times 2^(e of the line of Y) and 2^r, where r is the exponent of the largest
+        // element of a line of X so far.
+        float c[32];
+        int r[2] = { is_plain ? 0 : 300, is_plain ? 0 : 300 };
+        #pragma unroll
+        for (int i = 0; i < 32; i++)
+            c[i] = 0;
+        // A step is asked for 3 steps before it is multiplied.
+        for (int now = -3; now < num; now++) {
+            const int t = now + 3;
+            float2 x[8];
+            float scale[2];
+            int e[2];
+            uint refuses = is_plain;
+            if (now >= 0) {
+                asm volatile("cp.async.wait_group 2;" ::: "memory");
+                warp_sync();
+                read_x(x, x_tiles + stage * 2048 + item / 32 * 512);
+                float before[2];
+                #pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    e[h] = exponent_of_x(x, h, r[h], &refuses);
+                    const int least = is_plain ? 0 : min(r[h], e[h]);
+                    before[h] = power(least - r[h]);
+                    scale[h] = power(least - e[h]);
+                    r[h] = least;
                 }
-                if (t < num) {
-                    const int after_first = t + late;
-                    const int step = first + after_first - (after_first < num ? 0 : num);
-                    const uint place = (stage + min(t, 3)) % 4;
-                    if (item == 0)
-                        fetch_y(y_at + place * 8192, fulls + 8 * place,
-                                pieces + (step * (y_lines / 8) + first_y / 8) * 1024);
-                    const uint x_to = x_at + (place * 64 + item / 32 * 16) * 128;
-                    __global const float *from = own_x + (long) step * 32;
-                    const int depth = (int) K - step * 32;
-                    if (num_own < 16 || depth < 32)
-                        copy_some(x_to, from, ldx, num_own, depth);
-                    else if (is_aligned)
-                        copy_fours(x_to, from, ldx);
-                    else
-                        copy_ones(x_to, from, ldx);
-                }
-                asm volatile("cp.async.commit_group;" ::: "memory");
-                if (now < 0)
-                    continue;
-                mbarrier_wait(fulls + 8 * stage, phase);
-                if (refuses) {
-                    __local uchar *y_tile = y_tiles + stage * 8192;
-                    #pragma unroll 1
-                    for (uint eight = item / 32; eight < 8; eight += 4) {
-                        const int of_y = exponents[first_y + eight * 8 + lane % 8];
-                        restore(y_tile + eight * 1024, eight, is_plain ? of_y : 0, lane);
-                    }
-                    asm volatile("bar.sync 2, 128;" ::: "memory");
-                    float sums[32];
+                if (before[0] != 1 || before[1] != 1)
                     #pragma unroll
                     for (int i = 0; i < 32; i++)
-                        sums[i] = 0;
-                    #pragma unroll
-                    for (int i = 0; i < 8; i++)
-                        x[i] *= as_float((min(r[i % 2], 126) + 127) << 23);
-                    #pragma unroll 1
-                    for (uint quarter = 0; quarter < 4; quarter++)
-                        #pragma unroll
-                        for (int i = 0; i < 8; i++) {
-                            const uint k = i / 4 * 16 + i / 2 % 2 * 8 + quarter * 2 + i % 2;
-                            const uint from = lane / 4 * 4 + quarter;
-                            const float x_0 = of_lane(i % 2 ? x[i - 1].y : x[i].x, from);
-                            const float x_1 = of_lane(i % 2 ? x[i].y : x[i + 1].x, from);
-                            #pragma unroll
-                            for (uint j = 0; j < 8; j++) {
-                                const float2 y = *(__local const float2 *) (y_tile + j * 1024
-                                        + (k ^ j % 4) * 32 + lane % 4 * 8);
-                                sums[4 * j] += x_0 * y.x;
-                                sums[4 * j + 1] += x_0 * y.y;
-                                sums[4 * j + 2] += x_1 * y.x;
-                                sums[4 * j + 3] += x_1 * y.y;
-                            }
-                        }
-                    #pragma unroll
-                    for (int i = 0; i < 32; i++)
-                        c[i] += sums[i];
-                    // What was written here is read no more when the copy engine writes.
-                    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-                } else {
-                    // The low word of a descriptor (PTX ISA, "matrix descriptor"): the address of
-                    // the high pieces, and 128 bytes from eight k to the next. The low pieces lie
-                    // 512 bytes further on.
-                    const uint y = (y_at + stage * 8192) >> 4 | 8 << 16;
-                    uint high[2][4], low[2][4];
-                    float h[32], l[32];
-                    #pragma unroll
-                    for (int s = 0; s < 2; s++)
-                        cut_x(x + 4 * s, e, high[s], low[s]);
-                    warp_sync();
-                    asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
-                    multiply_first(h, high[0], y);
-                    multiply_first(l, high[0], y + 32);
-                    multiply(l, low[0], y);
-                    multiply(h, high[1], y + 16);
-                    multiply(l, high[1], y + 48);
-                    multiply(l, low[1], y + 16);
-                    asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
-                    asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
-                    settle(h);
-                    settle(l);
-                    #pragma unroll
-                    for (int i = 0; i < 32; i++)
-                        c[i] += (h[i] + l[i] * 0x1p-11f) * scale[i / 2 % 2];
-                }
-                if (++stage == 4) {
-                    stage = 0;
-                    phase ^= 1;
-                }
+                        c[i] *= before[i / 2 % 2];
+                // Here all have read the tile of Y before this one.
+                refuses = any_worker(refuses);
             }
-            if (!is_plain)
-                #pragma unroll
-                for (int i = 0; i < 32; i++) {
-                    const int both = r[i / 2 % 2]
-                            + exponents[first_y + lane % 4 * 2 + i / 4 * 8 + i % 2];
-                    c[i] = scaled(c[i], clamp(-both, -252, 252));
-                }
-            if (num < steps) {
-                // Not all of the tile: kept for the stage that adds up.
-                __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
-                #pragma unroll
-                for (int i = 0; i < 32; i += 4)
-                    *(__global float4 *) (part + i * 128) = (float4) (c[i], c[i + 1], c[i + 2],
-                            c[i + 3]);
+            if (t < num) {
+                const int after_first = t + late;
+                const int step = first + after_first - (after_first < num ? 0 : num);
+                const uint place = (stage + min(t, 3)) % 4;
+                if (item == 0)
+                    fetch_y(y_at + place * 8192, fulls + 8 * place,
+                            pieces + (step * (y_lines / 8) + first_y / 8) * 1024);
+                const uint x_to = x_at + (place * 64 + item / 32 * 16) * 128;
+                __global const float *from = own_x + (long) step * 32;
+                const int depth = (int) K - step * 32;
+                if (num_own < 16 || depth < 32)
+                    copy_some(x_to, from, ldx, num_own, depth);
+                else if (is_aligned)
+                    copy_fours(x_to, from, ldx);
+                else
+                    copy_ones(x_to, from, ldx);
+            }
+            asm volatile("cp.async.commit_group;" ::: "memory");
+            if (now < 0)
                 continue;
-            }
-            // A warp puts 8 rows and 32 columns after the other into local memory, and stores them
-            // row by row: columns side by side are stored at once, wherever a row begins. In which
-            // place eight columns are differs from row to row, so that work-items meet in few
-            // banks.
-            __local float *eight = rows + item / 32 * 256;
-            #pragma unroll
-            for (int h = 0; h < 2; h++)
+            mbarrier_wait(fulls + 8 * stage, phase);
+            if (refuses) {
+                __local uchar *y_tile = y_tiles + stage * 8192;
+                #pragma unroll 1
+                for (uint eight = item / 32; eight < 8; eight += 4) {
+                    const int of_y = exponents[first_y + eight * 8 + lane % 8];
+                    restore(y_tile + eight * 1024, eight, is_plain ? of_y : 0, lane);
+                }
+                asm volatile("bar.sync 2, 128;" ::: "memory");
+                float sums[32];
                 #pragma unroll
-                for (int j = 0; j < 8; j += 4) {
-                    warp_sync();
-                    #pragma unroll
-                    for (int b = 0; b < 4; b++)
-                        *(__local float2 *) (eight + lane / 4 * 32 + (b ^ lane / 4 % 4) * 8
-                                + lane % 4 * 2) =
-                                (float2) (c[4 * (j + b) + 2 * h], c[4 * (j + b) + 2 * h + 1]);
-                    warp_sync();
+                for (int i = 0; i < 32; i++)
+                    sums[i] = 0;
+                #pragma unroll
+                for (int i = 0; i < 8; i++)
+                    x[i] *= as_float((min(r[i % 2], 126) + 127) << 23);
+                #pragma unroll 1
+                for (uint quarter = 0; quarter < 4; quarter++)
                     #pragma unroll
                     for (int i = 0; i < 8; i++) {
-                        const uint r = i + lane / 32, column = lane % 32;
-                        const long row = first_m + item / 32 * 16 + h * 8 + r;
-                        if (row < M)
-                            put_column(
-                                    eight[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
-                                    C + row * ldc, first_n + j * 8 + column, N, alpha, beta);
+                        const uint k = i / 4 * 16 + i / 2 % 2 * 8 + quarter * 2 + i % 2;
+                        const uint from = lane / 4 * 4 + quarter;
+                        const float x_0 = of_lane(i % 2 ? x[i - 1].y : x[i].x, from);
+                        const float x_1 = of_lane(i % 2 ? x[i].y : x[i + 1].x, from);
+                        #pragma unroll
+                        for (uint j = 0; j < 8; j++) {
+                            const float2 y = *(__local const float2 *) (y_tile + j * 1024
+                                    + (k ^ j % 4) * 32 + lane % 4 * 8);
+                            sums[4 * j] += x_0 * y.x;
+                            sums[4 * j + 1] += x_0 * y.y;
+                            sums[4 * j + 2] += x_1 * y.x;
+                            sums[4 * j + 3] += x_1 * y.y;
+                        }
                     }
-                }
+                #pragma unroll
+                for (int i = 0; i < 32; i++)
+                    c[i] += sums[i];
+                // What was written here is read no more when the copy engine writes.
+                asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+            } else {
+                // The low word of a descriptor (PTX ISA, "matrix descriptor"): the address of the
+                // high pieces, and 128 bytes from eight k to the next. The low pieces lie 512 bytes
+                // further on.
+                const uint y = (y_at + stage * 8192) >> 4 | 8 << 16;
+                uint high[2][4], low[2][4];
+                float h[32], l[32];
+                #pragma unroll
+                for (int s = 0; s < 2; s++)
+                    cut_x(x + 4 * s, e, high[s], low[s]);
+                warp_sync();
+                asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
+                multiply_first(h, high[0], y);
+                multiply_first(l, high[0], y + 32);
+                multiply(l, low[0], y);
+                multiply(h, high[1], y + 16);
+                multiply(l, high[1], y + 48);
+                multiply(l, low[1], y + 16);
+                asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
+                asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
+                settle(h);
+                settle(l);
+                #pragma unroll
+                for (int i = 0; i < 32; i++)
+                    c[i] += (h[i] + l[i] * 0x1p-11f) * scale[i / 2 % 2];
+            }
+            if (++stage == 4) {
+                stage = 0;
+                phase ^= 1;
+            }
         }
+        if (!is_plain)
+            #pragma unroll
+            for (int i = 0; i < 32; i++) {
+                const int both = r[i / 2 % 2]
+                        + exponents[first_y + lane % 4 * 2 + i / 4 * 8 + i % 2];
+                c[i] = scaled(c[i], clamp(-both, -252, 252));
+            }
+        if (num < steps) {
+            // Not all of the tile: kept for the stage that adds up.
+            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
+            #pragma unroll
+            for (int i = 0; i < 32; i += 4)
+                *(__global float4 *) (part + i * 128) = (float4) (c[i], c[i + 1], c[i + 2],
+                        c[i + 3]);
+            continue;
+        }
+        // A warp puts 8 rows and 32 columns after the other into local memory, and stores them row
+        // by row: columns side by side are stored at once, wherever a row begins. In which place
+        // eight columns are differs from row to row, so that work-items meet in few banks.
+        __local float *eight = rows + item / 32 * 256;
+        #pragma unroll
+        for (int h = 0; h < 2; h++)
+            #pragma unroll
+            for (int j = 0; j < 8; j += 4) {
+                warp_sync();
+                #pragma unroll
+                for (int b = 0; b < 4; b++)
+                    *(__local float2 *) (eight + lane / 4 * 32 + (b ^ lane / 4 % 4) * 8
+                            + lane % 4 * 2) =
+                            (float2) (c[4 * (j + b) + 2 * h], c[4 * (j + b) + 2 * h + 1]);
+                warp_sync();
+                #pragma unroll
+                for (int i = 0; i < 8; i++) {
+                    const uint r = i + lane / 32, column = lane % 32;
+                    const long row = first_m + item / 32 * 16 + h * 8 + r;
+                    if (row < M)
+                        put_column(
+                                eight[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
+                                C + row * ldc, first_n + j * 8 + column, N, alpha, beta);
+                }
+            }
     }
 }
+
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))

@@ -476,6 +476,7 @@ static void cut_x(const float2 x[4], const int e[2], uint high[4], uint low[4])
         low[i] = pack_halves(rest.x, rest.y);
     }
 }
+
 // Cuts into halves op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
 void kiln_xgemm_skinny_cuta(long lines, long depth,
@@ -496,6 +497,7 @@ void kiln_xgemm_skinny_cuta(long lines, long depth,
         cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
     }
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
@@ -541,157 +543,154 @@ void kiln_xgemm_skinny_multiply(long M, long N, long K,
     const uint band_rows = min(tiles_m - band, (uint) 16);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 96, first_n = tile_n * 128;
-    {
-        const long first_x = first_n, first_y = first_m;
-        // Where a line of Y is not cut, no line of X is.
-        uint is_plain = 0;
-        for (int i = item; i < 96; i += 256)
-            is_plain |= exponents[first_y + i] == 1000;
-        is_plain = any_worker(is_plain);
+    const long first_x = first_n, first_y = first_m;
+    // Where a line of Y is not cut, no line of X is.
+    uint is_plain = 0;
+    for (int i = item; i < 96; i += 256)
+        is_plain |= exponents[first_y + i] == 1000;
+    is_plain = any_worker(is_plain);
 
-        // The first line of the warp's, and how many are left from there on.
-        const long own = first_x + item / 32 * 16;
-        const int num_own = x_lines - own;
-        __global const float *own_x = X + own;
-        // Sums are times 2^(e of the line of Y) and 2^r, where r is the exponent of the largest
-        // element of a line of X so far.
-        float c[48];
-        int r[2] = { is_plain ? 0 : 300, is_plain ? 0 : 300 };
-        #pragma unroll
-        for (int i = 0; i < 48; i++)
-            c[i] = 0;
-        // A step is asked for 2 steps before it is multiplied.
-        for (int now = -2; now < num; now++) {
-            const int t = now + 2;
-            float2 x[16];
-            float scale[2];
-            int e[2];
-            uint refuses = is_plain;
-            if (now >= 0) {
-                asm volatile("cp.async.wait_group 1;" ::: "memory");
-                warp_sync();
-                read_x(x, x_tiles + stage * 8192 + item / 32 * 1024);
-                float before[2];
-                #pragma unroll
-                for (int h = 0; h < 2; h++) {
-                    e[h] = exponent_of_x(x, h, r[h], &refuses);
-                    const int least = is_plain ? 0 : min(r[h], e[h]);
-                    before[h] = power(least - r[h]);
-                    scale[h] = power(least - e[h]);
-                    r[h] = least;
-                }
-                if (before[0] != 1 || before[1] != 1)
-                    #pragma unroll
-                    for (int i = 0; i < 48; i++)
-                        c[i] *= before[i / 2 % 2];
-                // Here all have read the tile of Y before this one.
-                refuses = any_worker(refuses);
-            }
-            if (t < num) {
-                const int step = first + t;
-                const uint place = (stage + min(t, 2)) % 3;
-                if (item == 0)
-                    fetch_y(y_at + place * 24576, fulls + 8 * place,
-                            pieces + (step * (y_lines / 8) + first_y / 8) * 2048);
-                const uint x_to = x_at + (place * 128 + item / 32 * 16) * 256;
-                __global const float *from = own_x + (long) step * 64 * ldx;
-                const int depth = (int) K - step * 64;
-                if (num_own < 16 || depth < 64)
-                    copy_some(x_to, from, ldx, num_own, depth);
-                else if (is_aligned)
-                    copy_fours(x_to, from, ldx);
-                else
-                    copy_ones(x_to, from, ldx);
-            }
-            asm volatile("cp.async.commit_group;" ::: "memory");
-            if (now < 0)
-                continue;
-            mbarrier_wait(fulls + 8 * stage, phase);
-            if (refuses) {
-                __local uchar *y_tile = y_tiles + stage * 24576;
-                #pragma unroll 1
-                for (uint eight = item / 32; eight < 12; eight += 8) {
-                    const int of_y = exponents[first_y + eight * 8 + lane % 8];
-                    restore(y_tile + eight * 2048, eight, is_plain ? of_y : 0, lane);
-                }
-                asm volatile("bar.sync 2, 256;" ::: "memory");
-                float sums[48];
-                #pragma unroll
-                for (int i = 0; i < 48; i++)
-                    sums[i] = 0;
-                #pragma unroll
-                for (int i = 0; i < 16; i++)
-                    x[i] *= as_float((min(r[i % 2], 126) + 127) << 23);
-                #pragma unroll 1
-                for (uint quarter = 0; quarter < 4; quarter++)
-                    #pragma unroll
-                    for (int i = 0; i < 16; i++) {
-                        const uint k = i / 4 * 16 + i / 2 % 2 * 8 + quarter * 2 + i % 2;
-                        const uint from = lane / 4 * 4 + quarter;
-                        const float x_0 = of_lane(i % 2 ? x[i - 1].y : x[i].x, from);
-                        const float x_1 = of_lane(i % 2 ? x[i].y : x[i + 1].x, from);
-                        #pragma unroll
-                        for (uint j = 0; j < 12; j++) {
-                            const float2 y = *(__local const float2 *) (y_tile + j * 2048
-                                    + (k ^ j % 4) * 32 + lane % 4 * 8);
-                            sums[4 * j] += x_0 * y.x;
-                            sums[4 * j + 1] += x_0 * y.y;
-                            sums[4 * j + 2] += x_1 * y.x;
-                            sums[4 * j + 3] += x_1 * y.y;
-                        }
-                    }
-                #pragma unroll
-                for (int i = 0; i < 48; i++)
-                    c[i] += sums[i];
-                // What was written here is read no more when the copy engine writes.
-                asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-            } else {
-                // The low word of a descriptor (PTX ISA, "matrix descriptor"): the address of the
-                // high pieces, and 128 bytes from eight k to the next. The low pieces lie 1024
-                // bytes further on.
-                const uint y = (y_at + stage * 24576) >> 4 | 8 << 16;
-                uint high[4][4], low[4][4];
-                float h[48], l[48];
-                #pragma unroll
-                for (int s = 0; s < 4; s++)
-                    cut_x(x + 4 * s, e, high[s], low[s]);
-                warp_sync();
-                asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
-                multiply_first(h, high[0], y);
-                multiply_first(l, high[0], y + 64);
-                multiply(l, low[0], y);
-                #pragma unroll
-                for (int s = 1; s < 4; s++) {
-                    multiply(h, high[s], y + s * 16);
-                    multiply(l, high[s], y + s * 16 + 64);
-                    multiply(l, low[s], y + s * 16);
-                }
-                asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
-                asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
-                settle(h);
-                settle(l);
-                #pragma unroll
-                for (int i = 0; i < 48; i++)
-                    c[i] += (h[i] + l[i] * 0x1p-11f) * scale[i / 2 % 2];
-            }
-            if (++stage == 3) {
-                stage = 0;
-                phase ^= 1;
-            }
-        }
-        if (!is_plain)
+    // The first line of the warp's, and how many are left from there on.
+    const long own = first_x + item / 32 * 16;
+    const int num_own = x_lines - own;
+    __global const float *own_x = X + own;
+    // Sums are times 2^(e of the line of Y) and 2^r, where r is the exponent of the largest element
+    // of a line of X so far.
+    float c[48];
+    int r[2] = { is_plain ? 0 : 300, is_plain ? 0 : 300 };
+    #pragma unroll
+    for (int i = 0; i < 48; i++)
+        c[i] = 0;
+    // A step is asked for 2 steps before it is multiplied.
+    for (int now = -2; now < num; now++) {
+        const int t = now + 2;
+        float2 x[16];
+        float scale[2];
+        int e[2];
+        uint refuses = is_plain;
+        if (now >= 0) {
+            asm volatile("cp.async.wait_group 1;" ::: "memory");
+            warp_sync();
+            read_x(x, x_tiles + stage * 8192 + item / 32 * 1024);
+            float before[2];
             #pragma unroll
-            for (int i = 0; i < 48; i++) {
-                const int both = r[i / 2 % 2]
-                        + exponents[first_y + lane % 4 * 2 + i / 4 * 8 + i % 2];
-                c[i] = scaled(c[i], clamp(-both, -252, 252));
+            for (int h = 0; h < 2; h++) {
+                e[h] = exponent_of_x(x, h, r[h], &refuses);
+                const int least = is_plain ? 0 : min(r[h], e[h]);
+                before[h] = power(least - r[h]);
+                scale[h] = power(least - e[h]);
+                r[h] = least;
             }
+            if (before[0] != 1 || before[1] != 1)
+                #pragma unroll
+                for (int i = 0; i < 48; i++)
+                    c[i] *= before[i / 2 % 2];
+            // Here all have read the tile of Y before this one.
+            refuses = any_worker(refuses);
+        }
+        if (t < num) {
+            const int step = first + t;
+            const uint place = (stage + min(t, 2)) % 3;
+            if (item == 0)
+                fetch_y(y_at + place * 24576, fulls + 8 * place,
+                        pieces + (step * (y_lines / 8) + first_y / 8) * 2048);
+            const uint x_to = x_at + (place * 128 + item / 32 * 16) * 256;
+            __global const float *from = own_x + (long) step * 64 * ldx;
+            const int depth = (int) K - step * 64;
+            if (num_own < 16 || depth < 64)
+                copy_some(x_to, from, ldx, num_own, depth);
+            else if (is_aligned)
+                copy_fours(x_to, from, ldx);
+            else
+                copy_ones(x_to, from, ldx);
+        }
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        if (now < 0)
+            continue;
+        mbarrier_wait(fulls + 8 * stage, phase);
+        if (refuses) {
+            __local uchar *y_tile = y_tiles + stage * 24576;
+            #pragma unroll 1
+            for (uint eight = item / 32; eight < 12; eight += 8) {
+                const int of_y = exponents[first_y + eight * 8 + lane % 8];
+                restore(y_tile + eight * 2048, eight, is_plain ? of_y : 0, lane);
+            }
+            asm volatile("bar.sync 2, 256;" ::: "memory");
+            float sums[48];
+            #pragma unroll
+            for (int i = 0; i < 48; i++)
+                sums[i] = 0;
+            #pragma unroll
+            for (int i = 0; i < 16; i++)
+                x[i] *= as_float((min(r[i % 2], 126) + 127) << 23);
+            #pragma unroll 1
+            for (uint quarter = 0; quarter < 4; quarter++)
+                #pragma unroll
+                for (int i = 0; i < 16; i++) {
+                    const uint k = i / 4 * 16 + i / 2 % 2 * 8 + quarter * 2 + i % 2;
+                    const uint from = lane / 4 * 4 + quarter;
+                    const float x_0 = of_lane(i % 2 ? x[i - 1].y : x[i].x, from);
+                    const float x_1 = of_lane(i % 2 ? x[i].y : x[i + 1].x, from);
+                    #pragma unroll
+                    for (uint j = 0; j < 12; j++) {
+                        const float2 y = *(__local const float2 *) (y_tile + j * 2048
+                                + (k ^ j % 4) * 32 + lane % 4 * 8);
+                        sums[4 * j] += x_0 * y.x;
+                        sums[4 * j + 1] += x_0 * y.y;
+                        sums[4 * j + 2] += x_1 * y.x;
+                        sums[4 * j + 3] += x_1 * y.y;
+                    }
+                }
+            #pragma unroll
+            for (int i = 0; i < 48; i++)
+                c[i] += sums[i];
+            // What was written here is read no more when the copy engine writes.
+            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        } else {
+            // The low word of a descriptor (PTX ISA, "matrix descriptor"): the address of the high
+            // pieces, and 128 bytes from eight k to the next. The low pieces lie 1024 bytes further
+            // on.
+            const uint y = (y_at + stage * 24576) >> 4 | 8 << 16;
+            uint high[4][4], low[4][4];
+            float h[48], l[48];
+            #pragma unroll
+            for (int s = 0; s < 4; s++)
+                cut_x(x + 4 * s, e, high[s], low[s]);
+            warp_sync();
+            asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
+            multiply_first(h, high[0], y);
+            multiply_first(l, high[0], y + 64);
+            multiply(l, low[0], y);
+            #pragma unroll
+            for (int s = 1; s < 4; s++) {
+                multiply(h, high[s], y + s * 16);
+                multiply(l, high[s], y + s * 16 + 64);
+                multiply(l, low[s], y + s * 16);
+            }
+            asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
+            asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
+            settle(h);
+            settle(l);
+            #pragma unroll
+            for (int i = 0; i < 48; i++)
+                c[i] += (h[i] + l[i] * 0x1p-11f) * scale[i / 2 % 2];
+        }
+        if (++stage == 3) {
+            stage = 0;
+            phase ^= 1;
+        }
+    }
+    if (!is_plain)
         #pragma unroll
         for (int i = 0; i < 48; i++) {
-            const long row = first_m + lane % 4 * 2 + i / 4 * 8 + i % 2;
-            if (row < M)
-                put_column(c[i], C + row * ldc, first_n + item / 32 * 16 + lane / 4 + i / 2 % 2 * 8,
-                        N, alpha, beta);
+            const int both = r[i / 2 % 2] + exponents[first_y + lane % 4 * 2 + i / 4 * 8 + i % 2];
+            c[i] = scaled(c[i], clamp(-both, -252, 252));
         }
+    #pragma unroll
+    for (int i = 0; i < 48; i++) {
+        const long row = first_m + lane % 4 * 2 + i / 4 * 8 + i % 2;
+        if (row < M)
+            put_column(c[i], C + row * ldc, first_n + item / 32 * 16 + lane / 4 + i / 2 % 2 * 8, N,
+                    alpha, beta);
     }
 }

@@ -92,6 +92,7 @@ void kiln_dgemm_thin_multiply(long L, long S, long K,
             }
     }
 }
+
 // C = alpha sum + beta C: adds up what each part of K has of an element, always in the same order.
 __kernel __attribute__((reqd_work_group_size(32, 2, 1)))
 void kiln_dgemm_thin_add(long L, long S,

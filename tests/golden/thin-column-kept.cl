@@ -128,6 +128,7 @@ void kiln_hgemm_thin_multiply(int L, int S, int K,
         }
     }
 }
+
 // C = alpha sum + beta C: adds up what each part of K has of an element, always in the same order.
 __kernel __attribute__((reqd_work_group_size(32, 2, 1)))
 void kiln_hgemm_thin_add(int L, int S,

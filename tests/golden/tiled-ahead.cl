@@ -123,14 +123,12 @@ void kiln_hgemm_tiled_multiply(int M, int N, int K,
         const int depth = min(K - k0, (int) 4);
         int k = 0;
         for (; k < depth; k++) {
-            {
-                const float b0 = b_tile[k][local_n];
-                const float b1 = b_tile[k][local_n + 4];
-                const float a0 = a_tile[k][local_m];
-                c0_0 += a0 * b0; c0_1 += a0 * b1;
-                const float a1 = a_tile[k][local_m + 4];
-                c1_0 += a1 * b0; c1_1 += a1 * b1;
-            }
+            const float b0 = b_tile[k][local_n];
+            const float b1 = b_tile[k][local_n + 4];
+            const float a0 = a_tile[k][local_m];
+            c0_0 += a0 * b0; c0_1 += a0 * b1;
+            const float a1 = a_tile[k][local_m + 4];
+            c1_0 += a1 * b0; c1_1 += a1 * b1;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -34,6 +34,7 @@ static void put_vector(float2 x, float alpha, float beta, __global float *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
@@ -155,13 +156,11 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
         const int depth = min(K - k0, (int) 4);
         int k = 0;
         for (; k < depth; k++) {
-            {
-                const float2 b0 = *(__local const float2 *) &b_tile[k][local_n * 2];
-                const float2 b1 = *(__local const float2 *) &b_tile[k][local_n * 2 + 8];
-                const float2 a0 = *(__local const float2 *) &a_tile[k][local_m * 2];
-                c0_0 += a0.s0 * b0; c0_1 += a0.s0 * b1;
-                c1_0 += a0.s1 * b0; c1_1 += a0.s1 * b1;
-            }
+            const float2 b0 = *(__local const float2 *) &b_tile[k][local_n * 2];
+            const float2 b1 = *(__local const float2 *) &b_tile[k][local_n * 2 + 8];
+            const float2 a0 = *(__local const float2 *) &a_tile[k][local_m * 2];
+            c0_0 += a0.s0 * b0; c0_1 += a0.s0 * b1;
+            c1_0 += a0.s1 * b0; c1_1 += a0.s1 * b1;
         }
     }
 

@@ -56,6 +56,7 @@ static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_ima
         x += scaled_vector(load_vector(p), beta, beta_imag);
     vstore4(x, 0, (__global float *) p);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored K x N.
@@ -125,15 +126,13 @@ void kiln_cgemm_tiled_multiply(int M, int N, int K,
         const int depth = min(K - k0, (int) 4);
         int k = 0;
         for (; k < depth; k++) {
-            {
-                const float4 b0 = *(__local const float4 *) &b_tile[k][local_n * 2];
-                const float4 i0 = times_i(b0);
-                const float4 a0 = *(__local const float4 *) &a_tile[k][local_m * 2];
-                c0_0 += a0.s0 * b0;
-                c0_0 += a0.s1 * i0;
-                c1_0 += a0.s2 * b0;
-                c1_0 += a0.s3 * i0;
-            }
+            const float4 b0 = *(__local const float4 *) &b_tile[k][local_n * 2];
+            const float4 i0 = times_i(b0);
+            const float4 a0 = *(__local const float4 *) &a_tile[k][local_m * 2];
+            c0_0 += a0.s0 * b0;
+            c0_0 += a0.s1 * i0;
+            c1_0 += a0.s2 * b0;
+            c1_0 += a0.s3 * i0;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
@@ -176,6 +175,7 @@ void kiln_cgemm_tiled_multiply(int M, int N, int K,
         }
     }
 }
+
 // C = alpha sum + beta C: adds up what each part of K has of an element, always in the same order.
 // A part has room for whole tiles of 8 x 8.
 __kernel __attribute__((reqd_work_group_size(32, 2, 1)))

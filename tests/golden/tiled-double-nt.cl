@@ -35,6 +35,7 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
@@ -90,12 +91,10 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K,
         const int depth = min(K - k0, (int) 4);
         int k = 0;
         for (; k < depth; k++) {
-            {
-                const double2 b0 = *(__local const double2 *) &b_tile[k][local_n * 2];
-                const double2 a0 = *(__local const double2 *) &a_tile[k][local_m * 2];
-                c0_0 += a0.s0 * b0;
-                c1_0 += a0.s1 * b0;
-            }
+            const double2 b0 = *(__local const double2 *) &b_tile[k][local_n * 2];
+            const double2 a0 = *(__local const double2 *) &a_tile[k][local_m * 2];
+            c0_0 += a0.s0 * b0;
+            c1_0 += a0.s1 * b0;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -35,6 +35,7 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored K x N.
@@ -92,13 +93,11 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K,
         const int depth = min(K - k0, (int) 4);
         int k = 0;
         for (; k < depth; k++) {
-            {
-                __global const double *b = B + (k0 + k) * ldb;
-                const double2 b0 = (double2) (load(b + s0), load(b + s1));
-                const double2 a0 = *(__local const double2 *) &a_tile[k][local_m * 2];
-                c0_0 += a0.s0 * b0;
-                c1_0 += a0.s1 * b0;
-            }
+            __global const double *b = B + (k0 + k) * ldb;
+            const double2 b0 = (double2) (load(b + s0), load(b + s1));
+            const double2 a0 = *(__local const double2 *) &a_tile[k][local_m * 2];
+            c0_0 += a0.s0 * b0;
+            c1_0 += a0.s1 * b0;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
@@ -141,6 +140,7 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K,
         }
     }
 }
+
 // C = alpha sum + beta C: adds up what each part of K has of an element, always in the same order.
 // A part has room for whole tiles of 8 x 8.
 __kernel __attribute__((reqd_work_group_size(32, 2, 1)))

@@ -50,16 +50,14 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
         const int depth = min(K - k0, (int) 4);
         int k = 0;
         for (; k < depth; k++) {
-            {
-                __global const float *b = B + k0 + k;
-                const float b0 = load(b + s0);
-                const float b1 = load(b + s1);
-                __global const float *a = A + k0 + k;
-                const float a0 = load(a + r0);
-                c0_0 += a0 * b0; c0_1 += a0 * b1;
-                const float a1 = load(a + r1);
-                c1_0 += a1 * b0; c1_1 += a1 * b1;
-            }
+            __global const float *b = B + k0 + k;
+            const float b0 = load(b + s0);
+            const float b1 = load(b + s1);
+            __global const float *a = A + k0 + k;
+            const float a0 = load(a + r0);
+            c0_0 += a0 * b0; c0_1 += a0 * b1;
+            const float a1 = load(a + r1);
+            c1_0 += a1 * b0; c1_1 += a1 * b1;
         }
     }
 

@@ -34,6 +34,7 @@ static void put_vector(float2 x, float alpha, float beta, __global float *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored K x N.
@@ -89,12 +90,10 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
         const int depth = min(K - k0, (int) 4);
         int k = 0;
         for (; k < depth; k++) {
-            {
-                const float2 b0 = *(__local const float2 *) &b_tile[k][local_n * 2];
-                const float2 a0 = *(__local const float2 *) &a_tile[k][local_m * 2];
-                c0_0 += a0.s0 * b0;
-                c1_0 += a0.s1 * b0;
-            }
+            const float2 b0 = *(__local const float2 *) &b_tile[k][local_n * 2];
+            const float2 a0 = *(__local const float2 *) &a_tile[k][local_m * 2];
+            c0_0 += a0.s0 * b0;
+            c1_0 += a0.s1 * b0;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -204,74 +204,71 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
     const uint band_rows = min(tiles_m - band, (uint) 2);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 128, first_n = tile_n * 64;
-    {
-        const uint lane_m = lane / 4, lane_k = lane % 4;
-        // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
-        const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
-        const uint warp_m = warp % 8 * 16, warp_n = warp / 8 * 64;
-        double c[1][8][4];
+    const uint lane_m = lane / 4, lane_k = lane % 4;
+    // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
+    const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
+    const uint warp_m = warp % 8 * 16, warp_n = warp / 8 * 64;
+    double c[1][8][4];
+    #pragma unroll
+    for (int j = 0; j < 8; j++)
         #pragma unroll
-        for (int j = 0; j < 8; j++)
-            #pragma unroll
-            for (int e = 0; e < 4; e++)
-                c[0][j][e] = 0;
-        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,
-        // and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r
-        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet
-        // in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is
-        // where it is used.
-        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
-        const uint k_0 = 2 * lane_k + lane_k % 2;
-        const uint a_first = (warp_m + lane_r) * 128;
-        const uint b_first = (warp_n + lane_r) * 128;
-        double as0[1][4], bs0[8][2];
-        for (int now = 0; now < num; now++) {
-            mbarrier_wait(fulls + 8 * stage, phase);
-            // Hands back the place of the step before, which is not done sooner: what is read from
-            // local memory has surely arrived only when it has been multiplied.
-            warp_sync();
-            if (now > 0 && lane == 0)
-                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));
-            __local const uchar *a_tile = a_tiles + stage * 16384;
-            __local const uchar *b_tile = b_tiles + stage * 8192;
-            #pragma unroll
-            for (int s = 0; s < 2; s++) {
-                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
-                // Eight values of k of the tile.
-                {
-                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
-                    as0[0][0] = *(__local const double *) (a_tile + a_first + at);
-                    as0[0][1] = *(__local const double *) (a_tile + a_first + 1024 + at);
-                    as0[0][2] = *(__local const double *) (a_tile + a_first + (at ^ 8));
-                    as0[0][3] = *(__local const double *) (a_tile + a_first + 1024 + (at ^ 8));
-                }
-                #pragma unroll
-                for (int j = 0; j < 8; j++) {
-                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
-                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);
-                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));
-                }
-                #pragma unroll
-                for (int j = 0; j < 8; j++)
-                    multiply_blocks(c[0][j], as0[0], bs0[j]);
-            }
-            if (++stage == 5) {
-                stage = 0;
-                phase ^= 1;
-            }
-        }
-        // Rows and columns of a block are in the order in which they were read.
+        for (int e = 0; e < 4; e++)
+            c[0][j][e] = 0;
+    // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and
+    // so is the order of rows and columns within a block. Column x, in 16 bytes, of row r of a tile
+    // is at x ^ r % 8. The orders here let no two work-items that read together meet in a bank (8
+    // together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.
+    // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
+    const uint k_0 = 2 * lane_k + lane_k % 2;
+    const uint a_first = (warp_m + lane_r) * 128;
+    const uint b_first = (warp_n + lane_r) * 128;
+    double as0[1][4], bs0[8][2];
+    for (int now = 0; now < num; now++) {
+        mbarrier_wait(fulls + 8 * stage, phase);
+        // Hands back the place of the step before, which is not done sooner: what is read from
+        // local memory has surely arrived only when it has been multiplied.
+        warp_sync();
+        if (now > 0 && lane == 0)
+            mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));
+        __local const uchar *a_tile = a_tiles + stage * 16384;
+        __local const uchar *b_tile = b_tiles + stage * 8192;
         #pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const long row = first_m + warp_m + h * 8 + lane_r;
-            if (row >= M)
-                break;
-            __global double *out = C + row * ldc;
+        for (int s = 0; s < 2; s++) {
+            // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+            // Eight values of k of the tile.
+            {
+                const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
+                as0[0][0] = *(__local const double *) (a_tile + a_first + at);
+                as0[0][1] = *(__local const double *) (a_tile + a_first + 1024 + at);
+                as0[0][2] = *(__local const double *) (a_tile + a_first + (at ^ 8));
+                as0[0][3] = *(__local const double *) (a_tile + a_first + 1024 + (at ^ 8));
+            }
             #pragma unroll
             for (int j = 0; j < 8; j++) {
-                const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
-                put_pair(c[0][j][2 * h], c[0][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);
+                const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
+                bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);
+                bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));
             }
+            #pragma unroll
+            for (int j = 0; j < 8; j++)
+                multiply_blocks(c[0][j], as0[0], bs0[j]);
+        }
+        if (++stage == 5) {
+            stage = 0;
+            phase ^= 1;
+        }
+    }
+    // Rows and columns of a block are in the order in which they were read.
+    #pragma unroll
+    for (int h = 0; h < 2; h++) {
+        const long row = first_m + warp_m + h * 8 + lane_r;
+        if (row >= M)
+            break;
+        __global double *out = C + row * ldc;
+        #pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
+            put_pair(c[0][j][2 * h], c[0][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);
         }
     }
 }

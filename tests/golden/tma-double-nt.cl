@@ -174,6 +174,7 @@ static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)
             "[%0], [%1, {%2, %3}], [%4];" ::
             "r"(to), "l"(map), "r"(x), "r"(y), "r"(mbarrier) : "memory");
 }
+
 // Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
 // side by side have 16 lines. The copy engine puts them there.
 static uint swizzled(uint line, uint x, uint part)
@@ -222,6 +223,7 @@ void kiln_dgemm_tma_copy(long a_rows, long a_cols,
     copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);
     copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);
 }
+
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_dgemm_tma_copya(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
@@ -229,6 +231,7 @@ void kiln_dgemm_tma_copya(long rows, long cols,
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
+
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_dgemm_tma_copyb(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
@@ -236,6 +239,7 @@ void kiln_dgemm_tma_copyb(long rows, long cols,
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
@@ -370,83 +374,79 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
     const uint band_rows = min(tiles_m - band, (uint) 8);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 64, first_n = tile_n * 128;
-    {
-        const uint lane_m = lane / 4, lane_k = lane % 4;
-        // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
-        const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
-        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
-        double c[2][4][4];
+    const uint lane_m = lane / 4, lane_k = lane % 4;
+    // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
+    const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+    double c[2][4][4];
+    #pragma unroll
+    for (int i = 0; i < 2; i++)
         #pragma unroll
-        for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 4; j++)
             #pragma unroll
-            for (int j = 0; j < 4; j++)
-                #pragma unroll
-                for (int e = 0; e < 4; e++)
-                    c[i][j][e] = 0;
-        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,
-        // and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r
-        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet
-        // in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is
-        // where it is used.
-        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
-        const uint k_0 = 2 * lane_k + lane_k % 2;
-        const uint a_first = (warp_m + lane_r) * 128;
-        const uint b_first = (warp_n + lane_r) * 128;
-        double as0[2][4], bs0[4][2];
-        for (int now = 0; now < num; now++) {
-            mbarrier_wait(fulls + 8 * stage, phase);
-            // Hands back the place of the step before, which is not done sooner: what is read from
-            // local memory has surely arrived only when it has been multiplied.
-            warp_sync();
-            if (now > 0 && lane == 0)
-                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));
-            __local const uchar *a_tile = a_tiles + stage * 8192;
-            __local const uchar *b_tile = b_tiles + stage * 16384;
+            for (int e = 0; e < 4; e++)
+                c[i][j][e] = 0;
+    // Eight values of k at a time. In which order is ours to choose, as long as A and B agree, and
+    // so is the order of rows and columns within a block. Column x, in 16 bytes, of row r of a tile
+    // is at x ^ r % 8. The orders here let no two work-items that read together meet in a bank (8
+    // together read 16 bytes each, 16 read 8 bytes each), and what is read is where it is used.
+    // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
+    const uint k_0 = 2 * lane_k + lane_k % 2;
+    const uint a_first = (warp_m + lane_r) * 128;
+    const uint b_first = (warp_n + lane_r) * 128;
+    double as0[2][4], bs0[4][2];
+    for (int now = 0; now < num; now++) {
+        mbarrier_wait(fulls + 8 * stage, phase);
+        // Hands back the place of the step before, which is not done sooner: what is read from
+        // local memory has surely arrived only when it has been multiplied.
+        warp_sync();
+        if (now > 0 && lane == 0)
+            mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));
+        __local const uchar *a_tile = a_tiles + stage * 8192;
+        __local const uchar *b_tile = b_tiles + stage * 16384;
+        #pragma unroll
+        for (int s = 0; s < 2; s++) {
+            // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+            // Eight values of k of the tile.
             #pragma unroll
-            for (int s = 0; s < 2; s++) {
-                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
-                // Eight values of k of the tile.
-                #pragma unroll
-                for (int i = 0; i < 2; i++) {
-                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
-                    as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);
-                    as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);
-                    as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));
-                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048
-                            + 1024 + (at ^ 8));
-                }
-                #pragma unroll
-                for (int j = 0; j < 4; j++) {
-                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
-                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);
-                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));
-                }
-                #pragma unroll
-                for (int i = 0; i < 2; i++)
-                    #pragma unroll
-                    for (int j = 0; j < 4; j++)
-                        multiply_blocks(c[i][j], as0[i], bs0[j]);
+            for (int i = 0; i < 2; i++) {
+                const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
+                as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);
+                as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);
+                as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));
+                as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048
+                        + 1024 + (at ^ 8));
             }
-            if (++stage == 8) {
-                stage = 0;
-                phase ^= 1;
+            #pragma unroll
+            for (int j = 0; j < 4; j++) {
+                const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
+                bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);
+                bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));
+            }
+            #pragma unroll
+            for (int i = 0; i < 2; i++)
+                #pragma unroll
+                for (int j = 0; j < 4; j++)
+                    multiply_blocks(c[i][j], as0[i], bs0[j]);
+        }
+        if (++stage == 8) {
+            stage = 0;
+            phase ^= 1;
+        }
+    }
+    // Rows and columns of a block are in the order in which they were read.
+    #pragma unroll
+    for (int i = 0; i < 2; i++)
+        #pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
+            if (row >= M)
+                break;
+            __global double *out = C + row * ldc;
+            #pragma unroll
+            for (int j = 0; j < 4; j++) {
+                const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
+                put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);
             }
         }
-        // Rows and columns of a block are in the order in which they were read.
-        #pragma unroll
-        for (int i = 0; i < 2; i++)
-            #pragma unroll
-            for (int h = 0; h < 2; h++) {
-                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
-                if (row >= M)
-                    break;
-                __global double *out = C + row * ldc;
-                #pragma unroll
-                for (int j = 0; j < 4; j++) {
-                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
-                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
-                            is_aligned);
-                }
-            }
-    }
 }

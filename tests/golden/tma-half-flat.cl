@@ -179,6 +179,7 @@ static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)
             "[%0], [%1, {%2, %3}], [%4];" ::
             "r"(to), "l"(map), "r"(x), "r"(y), "r"(mbarrier) : "memory");
 }
+
 // Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
 // side by side have 64 lines. The copy engine puts them there.
 static uint swizzled(uint line, uint x, uint part)
@@ -244,6 +245,7 @@ void kiln_hgemm_tma_copy(long a_rows, long a_cols,
     copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);
     copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);
 }
+
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_hgemm_tma_copya(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
@@ -251,6 +253,7 @@ void kiln_hgemm_tma_copya(long rows, long cols,
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
+
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_hgemm_tma_copyb(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
@@ -258,6 +261,7 @@ void kiln_hgemm_tma_copyb(long rows, long cols,
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
@@ -392,59 +396,57 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
     const uint band_rows = min(tiles_m - band, (uint) 8);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 16, first_n = tile_n * 64;
-    {
-        const uint lane_m = lane / 4, lane_k = lane % 4;
-        const uint lane_r = lane_m;
-        const uint warp_m = 0, warp_n = warp * 16;
-        float c[1][2][4];
+    const uint lane_m = lane / 4, lane_k = lane % 4;
+    const uint lane_r = lane_m;
+    const uint warp_m = 0, warp_n = warp * 16;
+    float c[1][2][4];
+    #pragma unroll
+    for (int j = 0; j < 2; j++)
         #pragma unroll
-        for (int j = 0; j < 2; j++)
-            #pragma unroll
-            for (int e = 0; e < 4; e++)
-                c[0][j][e] = 0;
-        uint as0[1][4], bs0[1][4];
-        for (int now = 0; now < num; now++) {
-            mbarrier_wait(fulls + 8 * stage, phase);
-            // Hands back the place of the step before, which is not done sooner: what is read from
-            // local memory has surely arrived only when it has been multiplied.
-            warp_sync();
-            if (now > 0 && lane == 0)
-                mbarrier_arrive(empties + 8 * (stage == 0 ? 11 : stage - 1));
-            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;
-            #pragma unroll
-            for (int s = 0; s < 4; s++) {
-                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
-                // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item
-                // l says where line l % 8 of block l / 8 is.
-                {
-                    const uint line = warp_m + lane % 16, x = s * 2 + lane / 16;
-                    load_blocks(as0[0], a_tile + swizzled(line, x, 8));
-                }
-                {
-                    const uint line = warp_n + lane / 16 * 8 + lane % 8, x = s * 2 + lane / 8 % 2;
-                    load_blocks(bs0[0], b_tile + swizzled(line, x, 8));
-                }
-                #pragma unroll
-                for (int j = 0; j < 2; j++)
-                    multiply_blocks(c[0][j], as0[0], bs0[j / 2] + j % 2 * 2);
+        for (int e = 0; e < 4; e++)
+            c[0][j][e] = 0;
+    uint as0[1][4], bs0[1][4];
+    for (int now = 0; now < num; now++) {
+        mbarrier_wait(fulls + 8 * stage, phase);
+        // Hands back the place of the step before, which is not done sooner: what is read from
+        // local memory has surely arrived only when it has been multiplied.
+        warp_sync();
+        if (now > 0 && lane == 0)
+            mbarrier_arrive(empties + 8 * (stage == 0 ? 11 : stage - 1));
+        const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;
+        #pragma unroll
+        for (int s = 0; s < 4; s++) {
+            // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+            // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item l
+            // says where line l % 8 of block l / 8 is.
+            {
+                const uint line = warp_m + lane % 16, x = s * 2 + lane / 16;
+                load_blocks(as0[0], a_tile + swizzled(line, x, 8));
             }
-            if (++stage == 12) {
-                stage = 0;
-                phase ^= 1;
+            {
+                const uint line = warp_n + lane / 16 * 8 + lane % 8, x = s * 2 + lane / 8 % 2;
+                load_blocks(bs0[0], b_tile + swizzled(line, x, 8));
             }
+            #pragma unroll
+            for (int j = 0; j < 2; j++)
+                multiply_blocks(c[0][j], as0[0], bs0[j / 2] + j % 2 * 2);
         }
-        // Rows and columns of a block are in the order in which they were read.
+        if (++stage == 12) {
+            stage = 0;
+            phase ^= 1;
+        }
+    }
+    // Rows and columns of a block are in the order in which they were read.
+    #pragma unroll
+    for (int h = 0; h < 2; h++) {
+        const long row = first_m + warp_m + h * 8 + lane_r;
+        if (row >= M)
+            break;
+        __global half *out = C + row * ldc;
         #pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const long row = first_m + warp_m + h * 8 + lane_r;
-            if (row >= M)
-                break;
-            __global half *out = C + row * ldc;
-            #pragma unroll
-            for (int j = 0; j < 2; j++) {
-                const long col = first_n + warp_n + j * 8 + lane_k * 2;
-                put_pair(c[0][j][2 * h], c[0][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);
-            }
+        for (int j = 0; j < 2; j++) {
+            const long col = first_n + warp_n + j * 8 + lane_k * 2;
+            put_pair(c[0][j][2 * h], c[0][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);
         }
     }
 }

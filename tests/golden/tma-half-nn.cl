@@ -179,6 +179,7 @@ static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)
             "[%0], [%1, {%2, %3}], [%4];" ::
             "r"(to), "l"(map), "r"(x), "r"(y), "r"(mbarrier) : "memory");
 }
+
 // Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
 // side by side have 64 lines. The copy engine puts them there.
 static uint swizzled(uint line, uint x, uint part)
@@ -284,6 +285,7 @@ void kiln_hgemm_tma_copy(long a_rows, long a_cols,
     copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);
     copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);
 }
+
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_hgemm_tma_copya(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
@@ -291,6 +293,7 @@ void kiln_hgemm_tma_copya(long rows, long cols,
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
+
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_hgemm_tma_copyb(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
@@ -298,6 +301,7 @@ void kiln_hgemm_tma_copyb(long rows, long cols,
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
@@ -434,81 +438,78 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
     const uint band_rows = min(tiles_m - band, (uint) 8);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 128, first_n = tile_n * 128;
-    {
-        float c[64];
+    float c[64];
+    #pragma unroll
+    for (int i = 0; i < 64; i++)
+        c[i] = 0;
+    for (int now = 0; now < num; now++) {
+        // The low words of descriptors (PTX ISA, "matrix descriptor") have the addresses of the
+        // tiles. Where k lies across, they have the stride from 64 (64) rows (columns) to the next
+        // as well.
+        const uint a = (a_at + stage * 16384 + group * 8192) >> 4 | 1 << 16;
+        const uint b = (b_at + stage * 16384) >> 4 | 512 << 16;
+        mbarrier_wait(fulls + 8 * stage, phase);
+        // What work-items have copied, the tensor cores are to see.
+        if (now < 2)
+            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        warp_sync();
+        asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
         #pragma unroll
-        for (int i = 0; i < 64; i++)
-            c[i] = 0;
-        for (int now = 0; now < num; now++) {
-            // The low words of descriptors (PTX ISA, "matrix descriptor") have the addresses of the
-            // tiles. Where k lies across, they have the stride from 64 (64) rows (columns) to the
-            // next as well.
-            const uint a = (a_at + stage * 16384 + group * 8192) >> 4 | 1 << 16;
-            const uint b = (b_at + stage * 16384) >> 4 | 512 << 16;
-            mbarrier_wait(fulls + 8 * stage, phase);
-            // What work-items have copied, the tensor cores are to see.
-            if (now < 2)
-                asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-            warp_sync();
-            asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
-            #pragma unroll
-            for (int s = 0; s < 4; s++)
-                multiply_128(c, a + s * 2, b + s * 128);
-            asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
-            // The step before this one has been read.
-            asm volatile("//@wgmma.wait_group.sync.aligned 1;" ::: "memory");
-            if (now > 0 && item % 128 == 0)
-                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
-            if (++stage == 6) {
-                stage = 0;
-                phase ^= 1;
-            }
+        for (int s = 0; s < 4; s++)
+            multiply_128(c, a + s * 2, b + s * 128);
+        asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
+        // The step before this one has been read.
+        asm volatile("//@wgmma.wait_group.sync.aligned 1;" ::: "memory");
+        if (now > 0 && item % 128 == 0)
+            mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
+        if (++stage == 6) {
+            stage = 0;
+            phase ^= 1;
         }
-        asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    }
+    asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    #pragma unroll
+    for (int h = 0; h < 2; h++) {
+        const long row_0 = first_m + item / 32 * 16 + h * 8, row = row_0 + item % 32 / 4;
         #pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const long row_0 = first_m + item / 32 * 16 + h * 8, row = row_0 + item % 32 / 4;
-            #pragma unroll
-            for (int j = 0; j < 4; j++) {
-                // Four blocks of 8 columns, of each of which a work-item has two.
-                const long block = first_n + j * 32;
-                if (beta != 0) {
-                    if (row < M)
-                        #pragma unroll
-                        for (int b = 0; b < 4; b++)
-                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],
-                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,
-                                    is_aligned);
-                    continue;
-                }
-                // Four neighbours exchange: each then has eight columns side by side of one of the
-                // blocks.
-                uint x[4];
-                #pragma unroll
-                for (int b = 0; b < 4; b++)
-                    x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],
-                            alpha * c[(4 * j + b) * 4 + 2 * h + 1]);
-                transpose_four(x, item % 4, 1);
-                if (is_aligned && block + 31 < N) {
-                    if (row < M)
-                        *(__global uint4 *) (C + row * ldc + block + item % 4 * 8) =
-                                (uint4) (x[0], x[1], x[2], x[3]);
-                    continue;
-                }
-                // Where rows of C begin anywhere: a row after the other, by 32 work-items side by
-                // side.
-                warp_sync();
-                rows[item] = (uint4) (x[0], x[1], x[2], x[3]);
-                warp_sync();
-                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32)
-                        + item % 32;
-                if (block + item % 32 < N)
+        for (int j = 0; j < 4; j++) {
+            // Four blocks of 8 columns, of each of which a work-item has two.
+            const long block = first_n + j * 32;
+            if (beta != 0) {
+                if (row < M)
                     #pragma unroll
-                    for (int r = 0; r < 8; r++)
-                        if (row_0 + r < M)
-                            *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32) =
-                                    from[r * 32];
+                    for (int b = 0; b < 4; b++)
+                        put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],
+                                C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,
+                                is_aligned);
+                continue;
             }
+            // Four neighbours exchange: each then has eight columns side by side of one of the
+            // blocks.
+            uint x[4];
+            #pragma unroll
+            for (int b = 0; b < 4; b++)
+                x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],
+                        alpha * c[(4 * j + b) * 4 + 2 * h + 1]);
+            transpose_four(x, item % 4, 1);
+            if (is_aligned && block + 31 < N) {
+                if (row < M)
+                    *(__global uint4 *) (C + row * ldc + block + item % 4 * 8) =
+                            (uint4) (x[0], x[1], x[2], x[3]);
+                continue;
+            }
+            // Where rows of C begin anywhere: a row after the other, by 32 work-items side by side.
+            warp_sync();
+            rows[item] = (uint4) (x[0], x[1], x[2], x[3]);
+            warp_sync();
+            __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32)
+                    + item % 32;
+            if (block + item % 32 < N)
+                #pragma unroll
+                for (int r = 0; r < 8; r++)
+                    if (row_0 + r < M)
+                        *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32) =
+                                from[r * 32];
         }
     }
 }

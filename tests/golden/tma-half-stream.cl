@@ -179,6 +179,7 @@ static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)
             "[%0], [%1, {%2, %3}], [%4];" ::
             "r"(to), "l"(map), "r"(x), "r"(y), "r"(mbarrier) : "memory");
 }
+
 // Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
 // side by side have 64 lines. The copy engine puts them there.
 static uint swizzled(uint line, uint x, uint part)
@@ -277,6 +278,7 @@ void kiln_hgemm_tma_copy(long a_rows, long a_cols,
     copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);
     copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);
 }
+
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_hgemm_tma_copya(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
@@ -284,6 +286,7 @@ void kiln_hgemm_tma_copya(long rows, long cols,
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
+
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_hgemm_tma_copyb(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
@@ -291,6 +294,7 @@ void kiln_hgemm_tma_copyb(long rows, long cols,
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored N x K.
@@ -413,53 +417,51 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
         }
         return;
     }
-    {
-        // Who multiplies fetches the first tiles, while the tensor maps are made.
-        for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
-            const bool is_whole = turn < whole;
-            const uint done = is_whole ? 0 : divide(at, steps);
-            const uint tile = is_whole ? turn : whole + done;
-            const int first = is_whole ? 0 : at - (ulong) done * steps;
-            const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-            // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
-            // reads lies in the cache for others: it begins `late` steps after `first`. (Where a
-            // share goes over two tiles, for a part of it.)
-            const uint ago = at - begin, each = share;
-            const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
-            const int late = behind < num ? behind : 0;
-            turn += groups;
-            at += is_whole ? 0 : num;
-            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-            const uint band_rows = min(tiles_m - band, (uint) 8);
-            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-            const int first_m = tile_m * 64, first_n = tile_n * 64;
-            const int early = min(num, 2);
-            for (int t = 0; t < early; t++) {
-                const int after_first = t + late;
-                const int step = first + after_first - (after_first < num ? 0 : num);
-                const int k = step * 64;
-                for (uint i = item; i < 512; i += 128) {
-                    const uint line = i / 8, x = i % 8;
-                    const uint to = swizzled(line, x, 8);
-                    fetch_chunk(a_at + t * 8192 + to, A + a_offset, K, M, lda,
-                            k + line, first_m + x * 8);
-                }
-                for (uint i = item; i < 512; i += 128) {
-                    const uint line = i / 8, x = i % 8;
-                    const uint to = swizzled(line, x, 8);
-                    fetch_chunk(b_at + t * 8192 + to, B + b_offset, N, K, ldb,
-                            first_n + line, k + x * 8);
-                }
-                mbarrier_arrive_later(fulls + 8 * t);
+    // Who multiplies fetches the first tiles, while the tensor maps are made.
+    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
+        const bool is_whole = turn < whole;
+        const uint done = is_whole ? 0 : divide(at, steps);
+        const uint tile = is_whole ? turn : whole + done;
+        const int first = is_whole ? 0 : at - (ulong) done * steps;
+        const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+        // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
+        // reads lies in the cache for others: it begins `late` steps after `first`. (Where a share
+        // goes over two tiles, for a part of it.)
+        const uint ago = at - begin, each = share;
+        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
+        const int late = behind < num ? behind : 0;
+        turn += groups;
+        at += is_whole ? 0 : num;
+        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
+        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+        const uint band_rows = min(tiles_m - band, (uint) 8);
+        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+        const int first_m = tile_m * 64, first_n = tile_n * 64;
+        const int early = min(num, 2);
+        for (int t = 0; t < early; t++) {
+            const int after_first = t + late;
+            const int step = first + after_first - (after_first < num ? 0 : num);
+            const int k = step * 64;
+            for (uint i = item; i < 512; i += 128) {
+                const uint line = i / 8, x = i % 8;
+                const uint to = swizzled(line, x, 8);
+                fetch_chunk(a_at + t * 8192 + to, A + a_offset, K, M, lda,
+                        k + line, first_m + x * 8);
             }
-            asm volatile("bar.sync 2, 128;" ::: "memory");
-            for (int s = 0; item == 0 && s < early; s++)
-                mbarrier_arrive(fulls + 8 * s);
-            // Of the first tile alone.
-            break;
+            for (uint i = item; i < 512; i += 128) {
+                const uint line = i / 8, x = i % 8;
+                const uint to = swizzled(line, x, 8);
+                fetch_chunk(b_at + t * 8192 + to, B + b_offset, N, K, ldb,
+                        first_n + line, k + x * 8);
+            }
+            mbarrier_arrive_later(fulls + 8 * t);
         }
+        asm volatile("bar.sync 2, 128;" ::: "memory");
+        for (int s = 0; item == 0 && s < early; s++)
+            mbarrier_arrive(fulls + 8 * s);
+        // Of the first tile alone.
+        break;
     }
     uint stage = 0, phase = 0;
     const uint group = uniform(item / 128);
@@ -483,96 +485,95 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
         const uint band_rows = min(tiles_m - band, (uint) 8);
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
         const int first_m = tile_m * 64, first_n = tile_n * 64;
-        {
-            float c[32];
+        float c[32];
+        #pragma unroll
+        for (int i = 0; i < 32; i++)
+            c[i] = 0;
+        for (int now = 0; now < num; now++) {
+            // The low words of descriptors (PTX ISA, "matrix descriptor") have the addresses of the
+            // tiles. Where k lies across, they have the stride from 64 (64) rows (columns) to the
+            // next as well.
+            const uint a = (a_at + stage * 8192 + group * 8192) >> 4 | 512 << 16;
+            const uint b = (b_at + stage * 8192) >> 4 | 1 << 16;
+            mbarrier_wait(fulls + 8 * stage, phase);
+            // What work-items have copied, the tensor cores are to see.
+            if (now < 2)
+                asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+            warp_sync();
+            asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
             #pragma unroll
-            for (int i = 0; i < 32; i++)
-                c[i] = 0;
-            for (int now = 0; now < num; now++) {
-                // The low words of descriptors (PTX ISA, "matrix descriptor") have the addresses of
-                // the tiles. Where k lies across, they have the stride from 64 (64) rows (columns)
-                // to the next as well.
-                const uint a = (a_at + stage * 8192 + group * 8192) >> 4 | 512 << 16;
-                const uint b = (b_at + stage * 8192) >> 4 | 1 << 16;
-                mbarrier_wait(fulls + 8 * stage, phase);
-                // What work-items have copied, the tensor cores are to see.
-                if (now < 2)
-                    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-                warp_sync();
-                asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
-                #pragma unroll
-                for (int s = 0; s < 4; s++)
-                    multiply_64(c, a + s * 128, b + s * 2);
-                asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
-                // The step before this one has been read.
-                asm volatile("//@wgmma.wait_group.sync.aligned 1;" ::: "memory");
-                if (now > 0 && item % 128 == 0)
-                    mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));
-                if (++stage == 5) {
-                    stage = 0;
-                    phase ^= 1;
-                }
-            }
-            asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
-            if (num > 0 && item % 128 == 0)
+            for (int s = 0; s < 4; s++)
+                multiply_64(c, a + s * 128, b + s * 2);
+            asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
+            // The step before this one has been read.
+            asm volatile("//@wgmma.wait_group.sync.aligned 1;" ::: "memory");
+            if (now > 0 && item % 128 == 0)
                 mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));
-            if (num < steps) {
-                // Not all of the tile: kept for the stage that adds up.
-                __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
-                #pragma unroll
-                for (int i = 0; i < 32; i += 4)
-                    *(__global float4 *) (part + i * 128) =
-                            (float4) (c[i], c[i + 1], c[i + 2], c[i + 3]);
-                continue;
+            if (++stage == 5) {
+                stage = 0;
+                phase ^= 1;
             }
+        }
+        asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
+        if (num > 0 && item % 128 == 0)
+            mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));
+        if (num < steps) {
+            // Not all of the tile: kept for the stage that adds up.
+            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
             #pragma unroll
-            for (int h = 0; h < 2; h++) {
-                const long row_0 = first_m + item / 32 * 16 + h * 8, row = row_0 + item % 32 / 4;
-                #pragma unroll
-                for (int j = 0; j < 2; j++) {
-                    // Four blocks of 8 columns, of each of which a work-item has two.
-                    const long block = first_n + j * 32;
-                    if (beta != 0) {
-                        if (row < M)
-                            #pragma unroll
-                            for (int b = 0; b < 4; b++)
-                                put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],
-                                        C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,
-                                        is_aligned);
-                        continue;
-                    }
-                    // Four neighbours exchange: each then has eight columns side by side of one of
-                    // the blocks.
-                    uint x[4];
-                    #pragma unroll
-                    for (int b = 0; b < 4; b++)
-                        x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],
-                                alpha * c[(4 * j + b) * 4 + 2 * h + 1]);
-                    transpose_four(x, item % 4, 1);
-                    if (is_aligned && block + 31 < N) {
-                        if (row < M)
-                            *(__global uint4 *) (C + row * ldc + block + item % 4 * 8) =
-                                    (uint4) (x[0], x[1], x[2], x[3]);
-                        continue;
-                    }
-                    // Where rows of C begin anywhere: a row after the other, by 32 work-items side
-                    // by side.
-                    warp_sync();
-                    rows[item] = (uint4) (x[0], x[1], x[2], x[3]);
-                    warp_sync();
-                    __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32)
-                            + item % 32;
-                    if (block + item % 32 < N)
+            for (int i = 0; i < 32; i += 4)
+                *(__global float4 *) (part + i * 128) =
+                        (float4) (c[i], c[i + 1], c[i + 2], c[i + 3]);
+            continue;
+        }
+        #pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const long row_0 = first_m + item / 32 * 16 + h * 8, row = row_0 + item % 32 / 4;
+            #pragma unroll
+            for (int j = 0; j < 2; j++) {
+                // Four blocks of 8 columns, of each of which a work-item has two.
+                const long block = first_n + j * 32;
+                if (beta != 0) {
+                    if (row < M)
                         #pragma unroll
-                        for (int r = 0; r < 8; r++)
-                            if (row_0 + r < M)
-                                *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32) =
-                                        from[r * 32];
+                        for (int b = 0; b < 4; b++)
+                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],
+                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,
+                                    is_aligned);
+                    continue;
                 }
+                // Four neighbours exchange: each then has eight columns side by side of one of the
+                // blocks.
+                uint x[4];
+                #pragma unroll
+                for (int b = 0; b < 4; b++)
+                    x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],
+                            alpha * c[(4 * j + b) * 4 + 2 * h + 1]);
+                transpose_four(x, item % 4, 1);
+                if (is_aligned && block + 31 < N) {
+                    if (row < M)
+                        *(__global uint4 *) (C + row * ldc + block + item % 4 * 8) =
+                                (uint4) (x[0], x[1], x[2], x[3]);
+                    continue;
+                }
+                // Where rows of C begin anywhere: a row after the other, by 32 work-items side by
+                // side.
+                warp_sync();
+                rows[item] = (uint4) (x[0], x[1], x[2], x[3]);
+                warp_sync();
+                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32)
+                        + item % 32;
+                if (block + item % 32 < N)
+                    #pragma unroll
+                    for (int r = 0; r < 8; r++)
+                        if (row_0 + r < M)
+                            *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32) =
+                                    from[r * 32];
             }
         }
     }
 }
+
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))

@@ -261,114 +261,111 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
         const uint band_rows = min(tiles_m - band, (uint) 8);
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
         const int first_m = tile_m * 64, first_n = tile_n * 128;
-        {
-            const uint lane_m = lane / 4, lane_n = lane % 4;
-            const uint warp_m = 0, warp_n = warp * 32;
-            // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32
-            // values of k.
-            const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
-            const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
-            float c[8][8];
+        const uint lane_m = lane / 4, lane_n = lane % 4;
+        const uint warp_m = 0, warp_n = warp * 32;
+        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32
+        // values of k.
+        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
+        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
+        float c[8][8];
+        #pragma unroll
+        for (int m = 0; m < 8; m++)
             #pragma unroll
-            for (int m = 0; m < 8; m++)
-                #pragma unroll
-                for (int n = 0; n < 8; n++)
-                    c[m][n] = 0;
-            for (int now = 0; now < num; now++) {
-                mbarrier_wait(fulls + 8 * stage, phase);
-                // Hands back the place of the step before, which is not done sooner: what is read
-                // from local memory has surely arrived only when it has been multiplied.
-                warp_sync();
-                if (now > 0 && lane == 0)
-                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
-                __local const uchar *a_tile = a_tiles + stage * 8192;
-                __local const uchar *b_tile = b_tiles + stage * 16384;
-                // Goes through k; of each it reads its rows and columns by fours, and multiplies
-                // each by each.
-                // Of four that are transposed the other two come first in every other pair of
-                // lines.
-                #pragma unroll 4
-                for (int q = 0; q < 8; q++) {
-                    const uint a_from = a_chunk ^ q * 16;
-                    const uint b_from = b_chunk;
-                    #pragma unroll
-                    for (int k = 4 * q; k < 4 * q + 4; k++) {
-                        float as[8], bs[8];
-                        #pragma unroll
-                        for (int m = 0; m < 8; m += 4) {
-                            const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from
-                                    + m / 8 * 8192 + m % 8 * 32);
-                            const float four[4] = { x.s0, x.s1, x.s2, x.s3 };
-                            #pragma unroll
-                            for (int i = 0; i < 4; i++)
-                                as[m + i] = four[i ^ (k & 2)];
-                        }
-                        #pragma unroll
-                        for (int n = 0; n < 8; n += 4) {
-                            const float4 x = *(__local const float4 *) (b_tile + k * 256
-                                    + (b_from ^ n % 8 * 16) + n / 8 * 128);
-                            bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
-                        }
-                        #pragma unroll
-                        for (int n = 0; n < 8; n++)
-                            #pragma unroll
-                            for (int i = 0; i < 8; i++) {
-                                // Two products in a row have a factor in common, which is not read
-                                // from its register.
-                                const int m = n % 2 ? 7 - i : i;
-                                c[m][n] += as[m] * bs[n];
-                            }
-                    }
-                }
-                if (++stage == 6) {
-                    stage = 0;
-                    phase ^= 1;
-                }
-            }
+            for (int n = 0; n < 8; n++)
+                c[m][n] = 0;
+        for (int now = 0; now < num; now++) {
+            mbarrier_wait(fulls + 8 * stage, phase);
             // Hands back the place of the step before, which is not done sooner: what is read from
             // local memory has surely arrived only when it has been multiplied.
             warp_sync();
-            if (num > 0 && lane == 0)
+            if (now > 0 && lane == 0)
                 mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
-            if (num < steps) {
-                // Not all of the tile: kept for the stage that adds up.
-                __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 8192;
+            __local const uchar *a_tile = a_tiles + stage * 8192;
+            __local const uchar *b_tile = b_tiles + stage * 16384;
+            // Goes through k; of each it reads its rows and columns by fours, and multiplies each
+            // by each.
+            // Of four that are transposed the other two come first in every other pair of lines.
+            #pragma unroll 4
+            for (int q = 0; q < 8; q++) {
+                const uint a_from = a_chunk ^ q * 16;
+                const uint b_from = b_chunk;
                 #pragma unroll
-                for (int m = 0; m < 8; m++)
+                for (int k = 4 * q; k < 4 * q + 4; k++) {
+                    float as[8], bs[8];
                     #pragma unroll
-                    for (int n = 0; n < 8; n += 4)
-                        *(__global float4 *) (part + (m * 8 + n) * 128) =
-                                (float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);
-                continue;
-            }
-            #pragma unroll
-            for (int m = 0; m < 8; m++) {
-                const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
-                __global float *out = C + row * ldc;
-                #pragma unroll
-                for (int n = 0; n < 8; n += 4) {
-                    const long block = first_n + warp_n + n * 4;
-                    if (is_aligned && block + 15 < N) {
-                        if (row < M)
-                            put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
-                                    out + block + lane_n * 4, alpha, beta);
-                    } else {
-                        // Where rows of C begin anywhere: the four work-items of a row store four
-                        // columns at once.
-                        uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
-                                as_uint(c[m][n + 3]) };
-                        transpose_four(x, lane_n, 1);
-                        if (row < M)
-                            #pragma unroll
-                            for (int i = 0; i < 4; i++)
-                                put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha,
-                                        beta);
+                    for (int m = 0; m < 8; m += 4) {
+                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from
+                                + m / 8 * 8192 + m % 8 * 32);
+                        const float four[4] = { x.s0, x.s1, x.s2, x.s3 };
+                        #pragma unroll
+                        for (int i = 0; i < 4; i++)
+                            as[m + i] = four[i ^ (k & 2)];
                     }
+                    #pragma unroll
+                    for (int n = 0; n < 8; n += 4) {
+                        const float4 x = *(__local const float4 *) (b_tile + k * 256
+                                + (b_from ^ n % 8 * 16) + n / 8 * 128);
+                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
+                    }
+                    #pragma unroll
+                    for (int n = 0; n < 8; n++)
+                        #pragma unroll
+                        for (int i = 0; i < 8; i++) {
+                            // Two products in a row have a factor in common, which is not read from
+                            // its register.
+                            const int m = n % 2 ? 7 - i : i;
+                            c[m][n] += as[m] * bs[n];
+                        }
+                }
+            }
+            if (++stage == 6) {
+                stage = 0;
+                phase ^= 1;
+            }
+        }
+        // Hands back the place of the step before, which is not done sooner: what is read from
+        // local memory has surely arrived only when it has been multiplied.
+        warp_sync();
+        if (num > 0 && lane == 0)
+            mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
+        if (num < steps) {
+            // Not all of the tile: kept for the stage that adds up.
+            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 8192;
+            #pragma unroll
+            for (int m = 0; m < 8; m++)
+                #pragma unroll
+                for (int n = 0; n < 8; n += 4)
+                    *(__global float4 *) (part + (m * 8 + n) * 128) =
+                            (float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);
+            continue;
+        }
+        #pragma unroll
+        for (int m = 0; m < 8; m++) {
+            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
+            __global float *out = C + row * ldc;
+            #pragma unroll
+            for (int n = 0; n < 8; n += 4) {
+                const long block = first_n + warp_n + n * 4;
+                if (is_aligned && block + 15 < N) {
+                    if (row < M)
+                        put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
+                                out + block + lane_n * 4, alpha, beta);
+                } else {
+                    // Where rows of C begin anywhere: the four work-items of a row store four
+                    // columns at once.
+                    uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
+                            as_uint(c[m][n + 3]) };
+                    transpose_four(x, lane_n, 1);
+                    if (row < M)
+                        #pragma unroll
+                        for (int i = 0; i < 4; i++)
+                            put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
                 }
             }
         }
     }
 }
+
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))

@@ -236,6 +236,7 @@ void kiln_sgemm_tma_copy(long a_rows, long a_cols,
     copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);
     copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);
 }
+
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_sgemm_tma_copya(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
@@ -243,6 +244,7 @@ void kiln_sgemm_tma_copya(long rows, long cols,
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
+
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_sgemm_tma_copyb(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
@@ -250,6 +252,7 @@ void kiln_sgemm_tma_copyb(long rows, long cols,
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
@@ -366,83 +369,80 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
     const uint band_rows = min(tiles_m - band, (uint) 8);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 64, first_n = tile_n * 64;
-    {
-        // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16
-        // bytes takes two turns of local memory, not four.
-        const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
-        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
-        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32
-        // values of k.
-        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
-        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
-        float c[4][4];
+    // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
+    // takes two turns of local memory, not four.
+    const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
+    // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values
+    // of k.
+    const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
+    const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
+    float c[4][4];
+    #pragma unroll
+    for (int m = 0; m < 4; m++)
         #pragma unroll
-        for (int m = 0; m < 4; m++)
+        for (int n = 0; n < 4; n++)
+            c[m][n] = 0;
+    for (int now = 0; now < num; now++) {
+        mbarrier_wait(transposeds + 8 * stage, phase);
+        // Hands back the place of the step before, which is not done sooner: what is read from
+        // local memory has surely arrived only when it has been multiplied.
+        warp_sync();
+        if (now > 0 && lane == 0)
+            mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));
+        __local const uchar *a_tile = a_tiles + stage * 8192;
+        __local const uchar *b_tile = b_tiles + stage * 8192;
+        // Goes through k; of each it reads its rows and columns by fours, and multiplies each by
+        // each.
+        #pragma unroll 2
+        for (int q = 0; q < 8; q++) {
+            const uint a_from = a_chunk ^ q * 16;
+            const uint b_from = b_chunk;
             #pragma unroll
-            for (int n = 0; n < 4; n++)
-                c[m][n] = 0;
-        for (int now = 0; now < num; now++) {
-            mbarrier_wait(transposeds + 8 * stage, phase);
-            // Hands back the place of the step before, which is not done sooner: what is read from
-            // local memory has surely arrived only when it has been multiplied.
-            warp_sync();
-            if (now > 0 && lane == 0)
-                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));
-            __local const uchar *a_tile = a_tiles + stage * 8192;
-            __local const uchar *b_tile = b_tiles + stage * 8192;
-            // Goes through k; of each it reads its rows and columns by fours, and multiplies each
-            // by each.
-            #pragma unroll 2
-            for (int q = 0; q < 8; q++) {
-                const uint a_from = a_chunk ^ q * 16;
-                const uint b_from = b_chunk;
-                #pragma unroll
-                for (int k = 4 * q; k < 4 * q + 4; k++) {
-                    float as[4], bs[4];
-                    {
-                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from);
-                        as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
-                    }
-                    {
-                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + b_from);
-                        bs[0] = x.s0, bs[1] = x.s1, bs[2] = x.s2, bs[3] = x.s3;
-                    }
-                    #pragma unroll
-                    for (int n = 0; n < 4; n++)
-                        #pragma unroll
-                        for (int i = 0; i < 4; i++) {
-                            // Two products in a row have a factor in common, which is not read from
-                            // its register.
-                            const int m = n % 2 ? 3 - i : i;
-                            c[m][n] += as[m] * bs[n];
-                        }
+            for (int k = 4 * q; k < 4 * q + 4; k++) {
+                float as[4], bs[4];
+                {
+                    const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from);
+                    as[0] = x.s0, as[1] = x.s1, as[2] = x.s2, as[3] = x.s3;
                 }
-            }
-            if (++stage == 4) {
-                stage = 0;
-                phase ^= 1;
+                {
+                    const float4 x = *(__local const float4 *) (b_tile + k * 256 + b_from);
+                    bs[0] = x.s0, bs[1] = x.s1, bs[2] = x.s2, bs[3] = x.s3;
+                }
+                #pragma unroll
+                for (int n = 0; n < 4; n++)
+                    #pragma unroll
+                    for (int i = 0; i < 4; i++) {
+                        // Two products in a row have a factor in common, which is not read from its
+                        // register.
+                        const int m = n % 2 ? 3 - i : i;
+                        c[m][n] += as[m] * bs[n];
+                    }
             }
         }
-        #pragma unroll
-        for (int m = 0; m < 4; m++) {
-            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
-            __global float *out = C + row * ldc;
-            const long block = first_n + warp_n;
-            if (is_aligned && block + 15 < N) {
-                if (row < M)
-                    put_four((float4) (c[m][0], c[m][1], c[m][2], c[m][3]),
-                            out + block + lane_n * 4, alpha, beta);
-            } else {
-                // Where rows of C begin anywhere: the four work-items of a row store four columns
-                // at once.
-                uint x[4] = { as_uint(c[m][0]), as_uint(c[m][1]), as_uint(c[m][2]),
-                        as_uint(c[m][3]) };
-                transpose_four(x, lane_n, 2);
-                if (row < M)
-                    #pragma unroll
-                    for (int i = 0; i < 4; i++)
-                        put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
-            }
+        if (++stage == 4) {
+            stage = 0;
+            phase ^= 1;
+        }
+    }
+    #pragma unroll
+    for (int m = 0; m < 4; m++) {
+        const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
+        __global float *out = C + row * ldc;
+        const long block = first_n + warp_n;
+        if (is_aligned && block + 15 < N) {
+            if (row < M)
+                put_four((float4) (c[m][0], c[m][1], c[m][2], c[m][3]),
+                        out + block + lane_n * 4, alpha, beta);
+        } else {
+            // Where rows of C begin anywhere: the four work-items of a row store four columns at
+            // once.
+            uint x[4] = { as_uint(c[m][0]), as_uint(c[m][1]), as_uint(c[m][2]), as_uint(c[m][3]) };
+            transpose_four(x, lane_n, 2);
+            if (row < M)
+                #pragma unroll
+                for (int i = 0; i < 4; i++)
+                    put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
         }
     }
 }

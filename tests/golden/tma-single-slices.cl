@@ -176,6 +176,7 @@ static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)
             "[%0], [%1, {%2, %3}], [%4];" ::
             "r"(to), "l"(map), "r"(x), "r"(y), "r"(mbarrier) : "memory");
 }
+
 // Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
 // side by side have 32 lines. The copy engine puts them there.
 static uint swizzled(uint line, uint x, uint part)
@@ -258,6 +259,7 @@ void kiln_sgemm_tma_copy(long a_rows, long a_cols,
     copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);
     copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);
 }
+
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_sgemm_tma_copya(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
@@ -265,6 +267,7 @@ void kiln_sgemm_tma_copya(long rows, long cols,
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
+
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_sgemm_tma_copyb(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
@@ -272,6 +275,7 @@ void kiln_sgemm_tma_copyb(long rows, long cols,
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
@@ -424,111 +428,109 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
     const uint band_rows = min(tiles_m - band, (uint) 8);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 64, first_n = tile_n * 64;
-    {
-        const uint lane_m = lane / 4, lane_n = lane % 4;
-        const uint warp_m = 0, warp_n = warp % 2 * 32;
-        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32
-        // values of k.
-        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
-        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
-        float c[8][8];
+    const uint lane_m = lane / 4, lane_n = lane % 4;
+    const uint warp_m = 0, warp_n = warp % 2 * 32;
+    // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values
+    // of k.
+    const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
+    const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
+    float c[8][8];
+    #pragma unroll
+    for (int m = 0; m < 8; m++)
+        #pragma unroll
+        for (int n = 0; n < 8; n++)
+            c[m][n] = 0;
+    // Of 4 steps in a row one is this warp's.
+    const int slice = warp / 2;
+    stage = slice;
+    for (int now = slice; now < num; now += 4) {
+        mbarrier_wait(transposeds + 8 * stage, phase);
+        // Hands back the place of the step before, which is not done sooner: what is read from
+        // local memory has surely arrived only when it has been multiplied.
+        warp_sync();
+        if (now >= 4 && lane == 0)
+            mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 2 : stage - 4));
+        __local const uchar *a_tile = a_tiles + stage * 8192;
+        __local const uchar *b_tile = b_tiles + stage * 8192;
+        // Goes through k; of each it reads its rows and columns by fours, and multiplies each by
+        // each.
+        #pragma unroll 2
+        for (int q = 0; q < 8; q++) {
+            const uint a_from = a_chunk ^ q * 16;
+            const uint b_from = b_chunk ^ q * 16;
+            #pragma unroll
+            for (int k = 4 * q; k < 4 * q + 4; k++) {
+                float as[8], bs[8];
+                #pragma unroll
+                for (int m = 0; m < 8; m += 4) {
+                    const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from
+                            + m / 8 * 8192 + m % 8 * 32);
+                    as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;
+                }
+                #pragma unroll
+                for (int n = 0; n < 8; n += 4) {
+                    const float4 x = *(__local const float4 *) (b_tile + k * 256
+                            + (b_from ^ n % 8 * 16) + n / 8 * 128);
+                    bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
+                }
+                #pragma unroll
+                for (int n = 0; n < 8; n++)
+                    #pragma unroll
+                    for (int i = 0; i < 8; i++) {
+                        // Two products in a row have a factor in common, which is not read from its
+                        // register.
+                        const int m = n % 2 ? 7 - i : i;
+                        c[m][n] += as[m] * bs[n];
+                    }
+            }
+        }
+        stage += 4;
+        if (stage >= 6) {
+            stage -= 6;
+            phase ^= 1;
+        }
+    }
+    // What slices have is added up, always in the same order, through local memory: all tiles have
+    // been multiplied.
+    __local float *sums = (__local float *) a_tiles + item % 64;
+    asm volatile("bar.sync 2, 256;" ::: "memory");
+    if (slice > 0)
         #pragma unroll
         for (int m = 0; m < 8; m++)
             #pragma unroll
             for (int n = 0; n < 8; n++)
-                c[m][n] = 0;
-        // Of 4 steps in a row one is this warp's.
-        const int slice = warp / 2;
-        stage = slice;
-        for (int now = slice; now < num; now += 4) {
-            mbarrier_wait(transposeds + 8 * stage, phase);
-            // Hands back the place of the step before, which is not done sooner: what is read from
-            // local memory has surely arrived only when it has been multiplied.
-            warp_sync();
-            if (now >= 4 && lane == 0)
-                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 2 : stage - 4));
-            __local const uchar *a_tile = a_tiles + stage * 8192;
-            __local const uchar *b_tile = b_tiles + stage * 8192;
-            // Goes through k; of each it reads its rows and columns by fours, and multiplies each
-            // by each.
-            #pragma unroll 2
-            for (int q = 0; q < 8; q++) {
-                const uint a_from = a_chunk ^ q * 16;
-                const uint b_from = b_chunk ^ q * 16;
-                #pragma unroll
-                for (int k = 4 * q; k < 4 * q + 4; k++) {
-                    float as[8], bs[8];
-                    #pragma unroll
-                    for (int m = 0; m < 8; m += 4) {
-                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from
-                                + m / 8 * 8192 + m % 8 * 32);
-                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;
-                    }
-                    #pragma unroll
-                    for (int n = 0; n < 8; n += 4) {
-                        const float4 x = *(__local const float4 *) (b_tile + k * 256
-                                + (b_from ^ n % 8 * 16) + n / 8 * 128);
-                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
-                    }
-                    #pragma unroll
-                    for (int n = 0; n < 8; n++)
-                        #pragma unroll
-                        for (int i = 0; i < 8; i++) {
-                            // Two products in a row have a factor in common, which is not read from
-                            // its register.
-                            const int m = n % 2 ? 7 - i : i;
-                            c[m][n] += as[m] * bs[n];
-                        }
-                }
-            }
-            stage += 4;
-            if (stage >= 6) {
-                stage -= 6;
-                phase ^= 1;
-            }
-        }
-        // What slices have is added up, always in the same order, through local memory: all tiles
-        // have been multiplied.
-        __local float *sums = (__local float *) a_tiles + item % 64;
-        asm volatile("bar.sync 2, 256;" ::: "memory");
-        if (slice > 0)
-            #pragma unroll
-            for (int m = 0; m < 8; m++)
-                #pragma unroll
-                for (int n = 0; n < 8; n++)
-                    sums[((slice - 1) * 64 + m * 8 + n) * 64] = c[m][n];
-        asm volatile("bar.sync 2, 256;" ::: "memory");
-        if (slice > 0)
-            return;
+                sums[((slice - 1) * 64 + m * 8 + n) * 64] = c[m][n];
+    asm volatile("bar.sync 2, 256;" ::: "memory");
+    if (slice > 0)
+        return;
+    #pragma unroll
+    for (int x = 0; x < 3; x++)
         #pragma unroll
-        for (int x = 0; x < 3; x++)
+        for (int m = 0; m < 8; m++)
             #pragma unroll
-            for (int m = 0; m < 8; m++)
-                #pragma unroll
-                for (int n = 0; n < 8; n++)
-                    c[m][n] += sums[(x * 64 + m * 8 + n) * 64];
+            for (int n = 0; n < 8; n++)
+                c[m][n] += sums[(x * 64 + m * 8 + n) * 64];
+    #pragma unroll
+    for (int m = 0; m < 8; m++) {
+        const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
+        __global float *out = C + row * ldc;
         #pragma unroll
-        for (int m = 0; m < 8; m++) {
-            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
-            __global float *out = C + row * ldc;
-            #pragma unroll
-            for (int n = 0; n < 8; n += 4) {
-                const long block = first_n + warp_n + n * 4;
-                if (is_aligned && block + 15 < N) {
-                    if (row < M)
-                        put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
-                                out + block + lane_n * 4, alpha, beta);
-                } else {
-                    // Where rows of C begin anywhere: the four work-items of a row store four
-                    // columns at once.
-                    uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
-                            as_uint(c[m][n + 3]) };
-                    transpose_four(x, lane_n, 1);
-                    if (row < M)
-                        #pragma unroll
-                        for (int i = 0; i < 4; i++)
-                            put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
-                }
+        for (int n = 0; n < 8; n += 4) {
+            const long block = first_n + warp_n + n * 4;
+            if (is_aligned && block + 15 < N) {
+                if (row < M)
+                    put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
+                            out + block + lane_n * 4, alpha, beta);
+            } else {
+                // Where rows of C begin anywhere: the four work-items of a row store four columns
+                // at once.
+                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
+                        as_uint(c[m][n + 3]) };
+                transpose_four(x, lane_n, 1);
+                if (row < M)
+                    #pragma unroll
+                    for (int i = 0; i < 4; i++)
+                        put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
             }
         }
     }

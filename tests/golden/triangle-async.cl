@@ -55,6 +55,7 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 }
+
 // Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
 // side by side have 16 lines.
 static uint swizzled(uint line, uint x, uint part)
@@ -207,6 +208,7 @@ static uint c_place(uint row, uint col)
 {
     return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2 + col % 2;
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
@@ -264,153 +266,147 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
         const uint2 of_tile = place_of_tile(tile, ((uint) N + 63) / 64, triangle);
         const uint tile_m = of_tile.x, tile_n = of_tile.y;
         const int first_m = tile_m * 64, first_n = tile_n * 64;
-        {
-            const uint lane_m = lane / 4, lane_k = lane % 4;
-            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
-            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
-            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
-            double c[2][4][4];
+        const uint lane_m = lane / 4, lane_k = lane % 4;
+        // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
+        const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
+        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+        double c[2][4][4];
+        #pragma unroll
+        for (int i = 0; i < 2; i++)
+            #pragma unroll
+            for (int j = 0; j < 4; j++)
+                #pragma unroll
+                for (int e = 0; e < 4; e++)
+                    c[i][j][e] = 0;
+        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,
+        // and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r
+        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet
+        // in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is
+        // where it is used.
+        // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
+        const uint k_0 = 2 * lane_k + lane_k % 2;
+        const uint a_first = (warp_m + lane_r) * 128;
+        const uint b_first = (warp_n + lane_r) * 128;
+        double as0[2][4], bs0[4][2];
+        // All have read what is left of the tiles before.
+        barrier(CLK_LOCAL_MEM_FENCE);
+        int stage = 0;
+        for (int t = 0; t < num + 2; t++) {
+            // What was asked for at t - 2 is there for all, and all have multiplied those of the
+            // step before, whose place is the next one to copy to.
+            if (t >= 2) {
+                wait_for_copies();
+                barrier(CLK_LOCAL_MEM_FENCE);
+            }
+            if (t < num) {
+                const int after_first = t + late;
+                const int step = first + after_first - (after_first < num ? 0 : num);
+                const int k = step * 16;
+                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
+                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
+            }
+            commit_copies();
+            if (++stage == 3)
+                stage = 0;
+            if (t < 2)
+                continue;
+            __local const uchar *a_tile = a_tiles + stage * 8192;
+            __local const uchar *b_tile = b_tiles + stage * 8192;
+            #pragma unroll
+            for (int s = 0; s < 2; s++) {
+                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+                // Eight values of k of the tile.
+                #pragma unroll
+                for (int i = 0; i < 2; i++) {
+                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
+                    as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);
+                    as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);
+                    as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));
+                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048
+                            + 1024 + (at ^ 8));
+                }
+                #pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
+                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);
+                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));
+                }
+                #pragma unroll
+                for (int i = 0; i < 2; i++)
+                    #pragma unroll
+                    for (int j = 0; j < 4; j++)
+                        multiply_blocks(c[i][j], as0[i], bs0[j]);
+            }
+        }
+        if (num < steps) {
+            // Not all of the tile: kept for the stage that adds up.
+            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
             #pragma unroll
             for (int i = 0; i < 2; i++)
                 #pragma unroll
                 for (int j = 0; j < 4; j++)
                     #pragma unroll
-                    for (int e = 0; e < 4; e++)
-                        c[i][j][e] = 0;
-            // Eight values of k at a time. In which order is ours to choose, as long as A and B
-            // agree, and so is the order of rows and columns within a block. Column x, in 16 bytes,
-            // of row r of a tile is at x ^ r % 8. The orders here let no two work-items that read
-            // together meet in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and
-            // what is read is where it is used.
-            // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
-            const uint k_0 = 2 * lane_k + lane_k % 2;
-            const uint a_first = (warp_m + lane_r) * 128;
-            const uint b_first = (warp_n + lane_r) * 128;
-            double as0[2][4], bs0[4][2];
-            // All have read what is left of the tiles before.
+                    for (int e = 0; e < 4; e += 2)
+                        *(__global double2 *) (part + ((i * 4 + j) * 4 + e) * 128) =
+                                (double2) (c[i][j][e], c[i][j][e + 1]);
+            continue;
+        }
+        const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 64, triangle);
+        // Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put
+        // into local memory, so that a warp stores columns side by side.
+        if (!is_aligned) {
+            __local double *c_tile = (__local double *) both_tiles;
+            // All have multiplied the last step.
             barrier(CLK_LOCAL_MEM_FENCE);
-            int stage = 0;
-            for (int t = 0; t < num + 2; t++) {
-                // What was asked for at t - 2 is there for all, and all have multiplied those of
-                // the step before, whose place is the next one to copy to.
-                if (t >= 2) {
-                    wait_for_copies();
-                    barrier(CLK_LOCAL_MEM_FENCE);
-                }
-                if (t < num) {
-                    const int after_first = t + late;
-                    const int step = first + after_first - (after_first < num ? 0 : num);
-                    const int k = step * 16;
-                    copy_a(a_at + stage * 8192, A + first_m * lda + k, lda,
-                            M - first_m, K - k, item);
-                    copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb,
-                            N - first_n, K - k, item);
-                }
-                commit_copies();
-                if (++stage == 3)
-                    stage = 0;
-                if (t < 2)
-                    continue;
-                __local const uchar *a_tile = a_tiles + stage * 8192;
-                __local const uchar *b_tile = b_tiles + stage * 8192;
-                #pragma unroll
-                for (int s = 0; s < 2; s++) {
-                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
-                    // Eight values of k of the tile.
-                    #pragma unroll
-                    for (int i = 0; i < 2; i++) {
-                        const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
-                        as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);
-                        as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024
-                                + at);
-                        as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048
-                                + (at ^ 8));
-                        as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048
-                                + 1024 + (at ^ 8));
-                    }
-                    #pragma unroll
-                    for (int j = 0; j < 4; j++) {
-                        const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
-                        bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);
-                        bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024
-                                + (at ^ 8));
-                    }
-                    #pragma unroll
-                    for (int i = 0; i < 2; i++)
-                        #pragma unroll
-                        for (int j = 0; j < 4; j++)
-                            multiply_blocks(c[i][j], as0[i], bs0[j]);
-                }
-            }
-            if (num < steps) {
-                // Not all of the tile: kept for the stage that adds up.
-                __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
-                #pragma unroll
-                for (int i = 0; i < 2; i++)
-                    #pragma unroll
-                    for (int j = 0; j < 4; j++)
-                        #pragma unroll
-                        for (int e = 0; e < 4; e += 2)
-                            *(__global double2 *) (part + ((i * 4 + j) * 4 + e) * 128) =
-                                    (double2) (c[i][j][e], c[i][j][e + 1]);
-                continue;
-            }
-            const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 64, triangle);
-            // Where rows of C begin anywhere, and where a triangle has not all of the tile, it is
-            // put into local memory, so that a warp stores columns side by side.
-            if (!is_aligned) {
-                __local double *c_tile = (__local double *) both_tiles;
-                // All have multiplied the last step.
-                barrier(CLK_LOCAL_MEM_FENCE);
-                #pragma unroll
-                for (int i = 0; i < 2; i++)
-                    #pragma unroll
-                    for (int h = 0; h < 2; h++) {
-                        const uint row = warp_m + i * 16 + h * 8 + lane_r;
-                        #pragma unroll
-                        for (int j = 0; j < 4; j++) {
-                            const uint col = warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
-                            *(__local double2 *) (c_tile + c_place(row, col)) =
-                                    (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);
-                        }
-                    }
-                barrier(CLK_LOCAL_MEM_FENCE);
-                const int rows = min(M - first_m, 64L);
-                __global double *out = C + (first_m + warp) * ldc + first_n + lane;
-                #pragma unroll 4
-                for (int m = warp; m < rows; m += 4) {
-                    const long2 stored = stored_columns(first_m + m, N, triangle) - first_n;
-                    const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 64L);
-                    #pragma unroll
-                    for (int n = 0; n < 64; n += 32) {
-                        const int col = n + (int) lane;
-                        if (col >= begin && col < end)
-                            put(c_tile[c_place(m, col)], alpha, beta, out + n);
-                    }
-                    out += 4 * ldc;
-                }
-                continue;
-            }
-            // Rows and columns of a block are in the order in which they were read.
             #pragma unroll
             for (int i = 0; i < 2; i++)
                 #pragma unroll
                 for (int h = 0; h < 2; h++) {
-                    const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
-                    if (row >= M)
-                        break;
-                    const long2 stored = stored_columns(row, N, triangle);
-                    __global double *out = C + row * ldc;
+                    const uint row = warp_m + i * 16 + h * 8 + lane_r;
                     #pragma unroll
                     for (int j = 0; j < 4; j++) {
-                        const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
-                        put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, stored, alpha, beta,
-                                is_aligned);
+                        const uint col = warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
+                        *(__local double2 *) (c_tile + c_place(row, col)) =
+                                (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);
                     }
                 }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            const int rows = min(M - first_m, 64L);
+            __global double *out = C + (first_m + warp) * ldc + first_n + lane;
+            #pragma unroll 4
+            for (int m = warp; m < rows; m += 4) {
+                const long2 stored = stored_columns(first_m + m, N, triangle) - first_n;
+                const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 64L);
+                #pragma unroll
+                for (int n = 0; n < 64; n += 32) {
+                    const int col = n + (int) lane;
+                    if (col >= begin && col < end)
+                        put(c_tile[c_place(m, col)], alpha, beta, out + n);
+                }
+                out += 4 * ldc;
+            }
+            continue;
         }
+        // Rows and columns of a block are in the order in which they were read.
+        #pragma unroll
+        for (int i = 0; i < 2; i++)
+            #pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
+                if (row >= M)
+                    break;
+                const long2 stored = stored_columns(row, N, triangle);
+                __global double *out = C + row * ldc;
+                #pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
+                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, stored, alpha, beta,
+                            is_aligned);
+                }
+            }
     }
 }
+
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))

@@ -59,16 +59,14 @@ void kiln_sgemmt_direct_multiply(long M, long N, long K,
 
     long k = 0;
     for (; k < K; k++) {
-        {
-            __global const float *b = B + k;
-            const float b0 = load(b + s0);
-            const float b1 = load(b + s1);
-            __global const float *a = A + k;
-            const float a0 = load(a + r0);
-            c0_0 += a0 * b0; c0_1 += a0 * b1;
-            const float a1 = load(a + r1);
-            c1_0 += a1 * b0; c1_1 += a1 * b1;
-        }
+        __global const float *b = B + k;
+        const float b0 = load(b + s0);
+        const float b1 = load(b + s1);
+        __global const float *a = A + k;
+        const float a0 = load(a + r0);
+        c0_0 += a0 * b0; c0_1 += a0 * b1;
+        const float a1 = load(a + r1);
+        c1_0 += a1 * b0; c1_1 += a1 * b1;
     }
 
     // Of C = alpha c + beta C for 2 x 2 of C from (row, col) on, what is in the triangle.

@@ -200,15 +200,13 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K,
                         }
                         long k = 0;
                         for (; k < depth; k++) {
-                            {
-                                const double2 b0 = vload2(0, b);
-                                const double a0 = a[0];
-                                c0_0 += a0 * b0;
-                                const double a1 = a[1];
-                                c1_0 += a1 * b0;
-                                b += 4;
-                                a += 2;
-                            }
+                            const double2 b0 = vload2(0, b);
+                            const double a0 = a[0];
+                            c0_0 += a0 * b0;
+                            const double a1 = a[1];
+                            c1_0 += a1 * b0;
+                            b += 4;
+                            a += 2;
                         }
                         keep(c0_0, 0, sum);
                         keep(c1_0, 2, sum);
@@ -224,16 +222,14 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K,
                         }
                         long k = 0;
                         for (; k < depth; k++) {
-                            {
-                                const double2 b0 = vload2(0, b);
-                                const double2 b1 = vload2(1, b);
-                                const double a0 = a[0];
-                                c0_0 += a0 * b0; c0_1 += a0 * b1;
-                                const double a1 = a[1];
-                                c1_0 += a1 * b0; c1_1 += a1 * b1;
-                                b += 4;
-                                a += 2;
-                            }
+                            const double2 b0 = vload2(0, b);
+                            const double2 b1 = vload2(1, b);
+                            const double a0 = a[0];
+                            c0_0 += a0 * b0; c0_1 += a0 * b1;
+                            const double a1 = a[1];
+                            c1_0 += a1 * b0; c1_1 += a1 * b1;
+                            b += 4;
+                            a += 2;
                         }
                         keep(c0_0, 0, sum); keep(c0_1, 1, sum);
                         keep(c1_0, 2, sum); keep(c1_1, 3, sum);

@@ -178,19 +178,17 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K,
                     }
                     long k = 0;
                     for (; k < depth; k++) {
-                        {
-                            const float4 b0 = vload4(0, b);
-                            // The parts of A are read one by one, each into all lanes of a vector.
-                            __global const float *a0 = (__global const float *) (a + r0);
-                            c0_0 += a0[0] * b0;
-                            __global const float *a1 = (__global const float *) (a + r1);
-                            c1_0 += a1[0] * b0;
-                            const float4 q0 = times_i(b0);
-                            c0_0 += a0[1] * q0;
-                            c1_0 += a1[1] * q0;
-                            b += 8;
-                            a++;
-                        }
+                        const float4 b0 = vload4(0, b);
+                        // The parts of A are read one by one, each into all lanes of a vector.
+                        __global const float *a0 = (__global const float *) (a + r0);
+                        c0_0 += a0[0] * b0;
+                        __global const float *a1 = (__global const float *) (a + r1);
+                        c1_0 += a1[0] * b0;
+                        const float4 q0 = times_i(b0);
+                        c0_0 += a0[1] * q0;
+                        c1_0 += a1[1] * q0;
+                        b += 8;
+                        a++;
                     }
                     keep(c0_0, 0, sum);
                     keep(c1_0, 2, sum);
@@ -206,20 +204,18 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K,
                     }
                     long k = 0;
                     for (; k < depth; k++) {
-                        {
-                            const float4 b0 = vload4(0, b);
-                            const float4 b1 = vload4(1, b);
-                            // The parts of A are read one by one, each into all lanes of a vector.
-                            __global const float *a0 = (__global const float *) (a + r0);
-                            c0_0 += a0[0] * b0; c0_1 += a0[0] * b1;
-                            __global const float *a1 = (__global const float *) (a + r1);
-                            c1_0 += a1[0] * b0; c1_1 += a1[0] * b1;
-                            const float4 q0 = times_i(b0), q1 = times_i(b1);
-                            c0_0 += a0[1] * q0; c0_1 += a0[1] * q1;
-                            c1_0 += a1[1] * q0; c1_1 += a1[1] * q1;
-                            b += 8;
-                            a++;
-                        }
+                        const float4 b0 = vload4(0, b);
+                        const float4 b1 = vload4(1, b);
+                        // The parts of A are read one by one, each into all lanes of a vector.
+                        __global const float *a0 = (__global const float *) (a + r0);
+                        c0_0 += a0[0] * b0; c0_1 += a0[0] * b1;
+                        __global const float *a1 = (__global const float *) (a + r1);
+                        c1_0 += a1[0] * b0; c1_1 += a1[0] * b1;
+                        const float4 q0 = times_i(b0), q1 = times_i(b1);
+                        c0_0 += a0[1] * q0; c0_1 += a0[1] * q1;
+                        c1_0 += a1[1] * q0; c1_1 += a1[1] * q1;
+                        b += 8;
+                        a++;
                     }
                     keep(c0_0, 0, sum); keep(c0_1, 1, sum);
                     keep(c1_0, 2, sum); keep(c1_1, 3, sum);

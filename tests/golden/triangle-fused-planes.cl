@@ -69,6 +69,7 @@ static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_ima
         x += scaled_vector(load_vector(p), beta, beta_imag);
     vstore4(x, 0, (__global float *) p);
 }
+
 // Asks for the line of memory of an address that is read soon: nothing, unless there is the
 // builtin. The address may lie outside of a buffer, so that this is for compilers that make a CPU's
 // own code; others do without.
@@ -184,26 +185,24 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K,
             const long depth = min(slice, K - k0);
             // Packs B from row k0 on, `depth` of K.
             // Columns past the end repeat the last one; what is computed from them is not stored.
-            {
-                const long whole = N / 4;
-                __global const float2 *in = B + k0 * ldb;
-                for (long k = 0; k < depth; k++, in += ldb)
-                    for (long p = 0; p < together; p++) {
-                        __local float *out = packed + p * 512 + k * 8;
-                        long v = vector[p];
-                        // Of 4 columns first all real parts, then the imaginary ones.
-                        for (; v < min(vector[p + 1], whole); v++, out += 8) {
-                            keep(real_parts(in + v * 4), 0, out);
-                            keep(sign * imaginary_parts(in + v * 4), 1, out);
-                        }
-                        for (; v < vector[p + 1]; v++, out += 8)
-                            for (long i = 0; i < 4; i++) {
-                                const float2 x = load(in + min(v * 4 + i, N - 1));
-                                out[i] = x.x;
-                                out[4 + i] = sign * x.y;
-                            }
+            const long whole = N / 4;
+            __global const float2 *in = B + k0 * ldb;
+            for (long k = 0; k < depth; k++, in += ldb)
+                for (long p = 0; p < together; p++) {
+                    __local float *out = packed + p * 512 + k * 8;
+                    long v = vector[p];
+                    // Of 4 columns first all real parts, then the imaginary ones.
+                    for (; v < min(vector[p + 1], whole); v++, out += 8) {
+                        keep(real_parts(in + v * 4), 0, out);
+                        keep(sign * imaginary_parts(in + v * 4), 1, out);
                     }
-            }
+                    for (; v < vector[p + 1]; v++, out += 8)
+                        for (long i = 0; i < 4; i++) {
+                            const float2 x = load(in + min(v * 4 + i, N - 1));
+                            out[i] = x.x;
+                            out[4 + i] = sign * x.y;
+                        }
+                }
             for (long p = 0; p < together; p++) {
                 const long width = vector[p + 1] - vector[p], col = vector[p] * 4;
                 __local const float *panel = packed + p * 512;
@@ -230,22 +229,20 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K,
                         }
                         long k = 0;
                         for (; k < depth; k++) {
-                            {
-                                ask_for(next);
-                                next += ldb;
-                                const float4 b0 = vload4(0, b);
-                                const float4 b1 = vload4(1, b);
-                                const float2 a0 = load(a + r0);
-                                const float re0 = a0.x, im0 = a0.y;
-                                c0_0 += re0 * b0; c0_1 += re0 * b1;
-                                c0_0 -= im0 * b1; c0_1 += im0 * b0;
-                                const float2 a1 = load(a + r1);
-                                const float re1 = a1.x, im1 = a1.y;
-                                c1_0 += re1 * b0; c1_1 += re1 * b1;
-                                c1_0 -= im1 * b1; c1_1 += im1 * b0;
-                                b += 8;
-                                a++;
-                            }
+                            ask_for(next);
+                            next += ldb;
+                            const float4 b0 = vload4(0, b);
+                            const float4 b1 = vload4(1, b);
+                            const float2 a0 = load(a + r0);
+                            const float re0 = a0.x, im0 = a0.y;
+                            c0_0 += re0 * b0; c0_1 += re0 * b1;
+                            c0_0 -= im0 * b1; c0_1 += im0 * b0;
+                            const float2 a1 = load(a + r1);
+                            const float re1 = a1.x, im1 = a1.y;
+                            c1_0 += re1 * b0; c1_1 += re1 * b1;
+                            c1_0 -= im1 * b1; c1_1 += im1 * b0;
+                            b += 8;
+                            a++;
                         }
                         keep(c0_0, 0, sum); keep(c0_1, 1, sum);
                         keep(c1_0, 2, sum); keep(c1_1, 3, sum);

@@ -171,15 +171,13 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K,
                     }
                     long k = 0;
                     for (; k < depth; k++) {
-                        {
-                            const float4 b0 = vload4(0, b);
-                            const float a0 = load(a + r0);
-                            c0_0 += a0 * b0;
-                            const float a1 = load(a + r1);
-                            c1_0 += a1 * b0;
-                            b += 8;
-                            a++;
-                        }
+                        const float4 b0 = vload4(0, b);
+                        const float a0 = load(a + r0);
+                        c0_0 += a0 * b0;
+                        const float a1 = load(a + r1);
+                        c1_0 += a1 * b0;
+                        b += 8;
+                        a++;
                     }
                     keep(c0_0, 0, sum);
                     keep(c1_0, 2, sum);
@@ -195,16 +193,14 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K,
                     }
                     long k = 0;
                     for (; k < depth; k++) {
-                        {
-                            const float4 b0 = vload4(0, b);
-                            const float4 b1 = vload4(1, b);
-                            const float a0 = load(a + r0);
-                            c0_0 += a0 * b0; c0_1 += a0 * b1;
-                            const float a1 = load(a + r1);
-                            c1_0 += a1 * b0; c1_1 += a1 * b1;
-                            b += 8;
-                            a++;
-                        }
+                        const float4 b0 = vload4(0, b);
+                        const float4 b1 = vload4(1, b);
+                        const float a0 = load(a + r0);
+                        c0_0 += a0 * b0; c0_1 += a0 * b1;
+                        const float a1 = load(a + r1);
+                        c1_0 += a1 * b0; c1_1 += a1 * b1;
+                        b += 8;
+                        a++;
                     }
                     keep(c0_0, 0, sum); keep(c0_1, 1, sum);
                     keep(c1_0, 2, sum); keep(c1_1, 3, sum);

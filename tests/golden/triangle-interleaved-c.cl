@@ -207,6 +207,7 @@ static uint2 place_of(uint item, uint e)
     const uint col = n * 4 + lane_n;
     return (uint2) (warp_m + row, warp_n + col);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
@@ -314,91 +315,90 @@ void kiln_cgemmt_interleaved_stream(long M, long N, long K,
         const uint2 of_tile = place_of_tile(tile, ((uint) N + 63) / 64, triangle);
         const uint tile_m = of_tile.x, tile_n = of_tile.y;
         const int first_m = tile_m * 64, first_n = tile_n * 64;
-        {
-            // What the real and imaginary parts of rows of A give with those of columns of B.
-            float c[8][8];
-            #pragma unroll
-            for (int e = 0; e < 64; e++)
-                c[e / 8][e % 8] = 0;
-            int now = 0;
-            for (; now < num; now++) {
-                mbarrier_wait(fulls + 8 * stage, phase);
-                __local const uchar *a_tile = a_tiles + stage * 8192;
-                __local const uchar *b_tile = b_tiles + stage * 8192;
-                // Hands back the place of the step before, which is not done sooner: what is read
-                // from local memory has surely arrived only when it has been multiplied.
-                warp_sync();
-                if (now > 0 && lane == 0)
-                    mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
-                // A read brings two elements: two values of k where these lie side by side, else
-                // two rows (columns) of one.
-                #pragma unroll 8
-                for (int q = 0; q < 8; q++) {
-                    float2 as[2][4], bs[2][4];
-                    #pragma unroll
-                    for (int m = 0; m < 4; m++) {
-                        const float4 x = *(__local const float4 *) (a_tile + m * 1024
-                                + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
-                        as[0][m] = x.s01, as[1][m] = x.s23;
-                    }
-                    #pragma unroll
-                    for (int n = 0; n < 4; n++) {
-                        const float4 x = *(__local const float4 *) (b_tile + n * 512
-                                + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));
-                        bs[0][n] = x.s01, bs[1][n] = x.s23;
-                    }
-                    // Each part of A by each part of B. Two products in a row have a factor in
-                    // common, which is kept where it is multiplied: registers are read in two
-                    // banks, and a product has three operands.
-                    #pragma unroll
-                    for (int h = 0; h < 2; h++)
-                        #pragma unroll
-                        for (int n = 0; n < 8; n++)
-                            #pragma unroll
-                            for (int i = 0; i < 8; i++) {
-                                const int m = n % 2 ? 7 - i : i;
-                                c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
-                                        * (n % 2 ? bs[h][n / 2].y : bs[h][n / 2].x);
-                            }
-                }
-                if (++stage == 6) {
-                    stage = 0;
-                    phase ^= 1;
-                }
-            }
+        // What the real and imaginary parts of rows of A give with those of columns of B.
+        float c[8][8];
+        #pragma unroll
+        for (int e = 0; e < 64; e++)
+            c[e / 8][e % 8] = 0;
+        int now = 0;
+        for (; now < num; now++) {
+            mbarrier_wait(fulls + 8 * stage, phase);
+            __local const uchar *a_tile = a_tiles + stage * 8192;
+            __local const uchar *b_tile = b_tiles + stage * 8192;
             // Hands back the place of the step before, which is not done sooner: what is read from
             // local memory has surely arrived only when it has been multiplied.
             warp_sync();
-            if (num > 0 && lane == 0)
+            if (now > 0 && lane == 0)
                 mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
-            if (num < steps) {
-                // Not all of the tile: kept for the stage that adds up.
-                __global float2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
+            // A read brings two elements: two values of k where these lie side by side, else two
+            // rows (columns) of one.
+            #pragma unroll 8
+            for (int q = 0; q < 8; q++) {
+                float2 as[2][4], bs[2][4];
                 #pragma unroll
-                for (int e = 0; e < 16; e++) {
-                    const int m = e / 4 * 2, n = e % 4 * 2;
-                    const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
-                            sign * c[m][n + 1] + c[m + 1][n]);
-                    part[e / 2 * 512 + e % 2] = sum;
+                for (int m = 0; m < 4; m++) {
+                    const float4 x = *(__local const float4 *) (a_tile + m * 1024
+                            + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
+                    as[0][m] = x.s01, as[1][m] = x.s23;
                 }
-                continue;
+                #pragma unroll
+                for (int n = 0; n < 4; n++) {
+                    const float4 x = *(__local const float4 *) (b_tile + n * 512
+                            + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));
+                    bs[0][n] = x.s01, bs[1][n] = x.s23;
+                }
+                // Each part of A by each part of B. Two products in a row have a factor in common,
+                // which is kept where it is multiplied: registers are read in two banks, and a
+                // product has three operands.
+                #pragma unroll
+                for (int h = 0; h < 2; h++)
+                    #pragma unroll
+                    for (int n = 0; n < 8; n++)
+                        #pragma unroll
+                        for (int i = 0; i < 8; i++) {
+                            const int m = n % 2 ? 7 - i : i;
+                            c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
+                                    * (n % 2 ? bs[h][n / 2].y : bs[h][n / 2].x);
+                        }
             }
+            if (++stage == 6) {
+                stage = 0;
+                phase ^= 1;
+            }
+        }
+        // Hands back the place of the step before, which is not done sooner: what is read from
+        // local memory has surely arrived only when it has been multiplied.
+        warp_sync();
+        if (num > 0 && lane == 0)
+            mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
+        if (num < steps) {
+            // Not all of the tile: kept for the stage that adds up.
+            __global float2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
             #pragma unroll
             for (int e = 0; e < 16; e++) {
                 const int m = e / 4 * 2, n = e % 4 * 2;
                 const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
                         sign * c[m][n + 1] + c[m + 1][n]);
-                const uint2 place = place_of(item, e);
-                const long row = first_m + place.x, col = first_n + place.y;
-                const long2 stored = stored_columns(row, N, triangle);
-                if (row < M && col >= stored.x && col < stored.y)
-                    put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
-                if (is_hermitian && row == col && row < M)
-                    make_real(C + row * ldc + col);
+                part[e / 2 * 512 + e % 2] = sum;
             }
+            continue;
+        }
+        #pragma unroll
+        for (int e = 0; e < 16; e++) {
+            const int m = e / 4 * 2, n = e % 4 * 2;
+            const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
+                    sign * c[m][n + 1] + c[m + 1][n]);
+            const uint2 place = place_of(item, e);
+            const long row = first_m + place.x, col = first_n + place.y;
+            const long2 stored = stored_columns(row, N, triangle);
+            if (row < M && col >= stored.x && col < stored.y)
+                put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+            if (is_hermitian && row == col && row < M)
+                make_real(C + row * ldc + col);
         }
     }
 }
+
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))

@@ -208,6 +208,7 @@ static uint2 place_of(uint item, uint e)
     return (uint2) (warp_m + block / 4 * 16 + e / 2 % 2 * 8 + lane / 4,
             warp_n + block % 4 * 8 + lane % 4 * 2 + e % 2);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
@@ -227,11 +228,9 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     __local ulong full[6], empty[6];
     const uint fulls = local_address(full), empties = local_address(empty);
-    {
-        const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 127) / 128, triangle);
-        if (get_group_id(1) * get_num_groups(0) + get_group_id(0) >= tiles)
-            return;
-    }
+    const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 127) / 128, triangle);
+    if (get_group_id(1) * get_num_groups(0) + get_group_id(0) >= tiles)
+        return;
     A += a_offset;
     B += b_offset;
     C += c_offset;
@@ -279,111 +278,106 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
     const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);
     const uint tile_m = of_tile.x, tile_n = of_tile.y;
     const int first_m = tile_m * 64, first_n = tile_n * 128;
-    {
-        double re[2][4][4], im[2][4][4];
+    double re[2][4][4], im[2][4][4];
+    #pragma unroll
+    for (int e = 0; e < 32; e++)
+        re[e / 16][e / 4 % 4][e % 4] = im[e / 16][e / 4 % 4][e % 4] = 0;
+    // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
+    // work-items that read together meet in a bank. Where a work-item's first element of A and of B
+    // is in a tile:
+    const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
+    const uint b_first = (warp_n + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
+    // Set 0 is multiplied while set 1 is read for what comes next: the rows of a step while the
+    // last columns of the one before are multiplied.
+    double2 a0[2][4], b0[2], a1[2][4], b1[2];
+    if (num > 0) {
+        mbarrier_wait(fulls + 8 * stage, phase);
+        __local const uchar *a_tile = a_tiles + stage * 8192;
+        __local const uchar *b_tile = b_tiles + stage * 16384;
+        const int next = 0;
         #pragma unroll
-        for (int e = 0; e < 32; e++)
-            re[e / 16][e / 4 % 4][e % 4] = im[e / 16][e / 4 % 4][e % 4] = 0;
-        // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
-        // work-items that read together meet in a bank. Where a work-item's first element of A and
-        // of B is in a tile:
-        const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
-        const uint b_first = (warp_n + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
-        // Set 0 is multiplied while set 1 is read for what comes next: the rows of a step while the
-        // last columns of the one before are multiplied.
-        double2 a0[2][4], b0[2], a1[2][4], b1[2];
-        if (num > 0) {
-            mbarrier_wait(fulls + 8 * stage, phase);
-            __local const uchar *a_tile = a_tiles + stage * 8192;
-            __local const uchar *b_tile = b_tiles + stage * 16384;
-            const int next = 0;
+        for (int i = 0; i < 2; i++)
             #pragma unroll
-            for (int i = 0; i < 2; i++)
-                #pragma unroll
-                for (int e = 0; e < 4; e++)
-                    a1[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
-                            + (a_first ^ e / 2 * 16));
-            #pragma unroll
-            for (int e = 0; e < 2; e++)
-                b1[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 16));
+            for (int e = 0; e < 4; e++)
+                a1[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
+                        + (a_first ^ e / 2 * 16));
+        #pragma unroll
+        for (int e = 0; e < 2; e++)
+            b1[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 16));
+    }
+    for (int now = 0; now < num; now++) {
+        #pragma unroll
+        for (int e = 0; e < 8; e++)
+            a0[e / 4][e % 4] = a1[e / 4][e % 4];
+        // Hands back the place of the step before, which is not done sooner: what is read from
+        // local memory has surely arrived only when it has been multiplied.
+        warp_sync();
+        if (now > 0 && lane == 0)
+            mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
+        __local const uchar *b_tile = b_tiles + stage * 16384;
+        if (++stage == 6) {
+            stage = 0;
+            phase ^= 1;
         }
-        for (int now = 0; now < num; now++) {
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+            b0[0] = b1[0], b0[1] = b1[1];
+            if (j + 1 < 4) {
+                const int next = j + 1;
+                #pragma unroll
+                for (int e = 0; e < 2; e++)
+                    b1[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 16));
+            } else if (now + 1 < num) {
+                mbarrier_wait(fulls + 8 * stage, phase);
+                __local const uchar *a_tile = a_tiles + stage * 8192;
+                __local const uchar *b_tile = b_tiles + stage * 16384;
+                const int next = 0;
+                #pragma unroll
+                for (int i = 0; i < 2; i++)
+                    #pragma unroll
+                    for (int e = 0; e < 4; e++)
+                        a1[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
+                                + (a_first ^ e / 2 * 16));
+                #pragma unroll
+                for (int e = 0; e < 2; e++)
+                    b1[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 16));
+            }
+            double b_re[2], b_im[2], b_minus[2];
             #pragma unroll
-            for (int e = 0; e < 8; e++)
-                a0[e / 4][e % 4] = a1[e / 4][e % 4];
-            // Hands back the place of the step before, which is not done sooner: what is read from
-            // local memory has surely arrived only when it has been multiplied.
-            warp_sync();
-            if (now > 0 && lane == 0)
-                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
-            __local const uchar *b_tile = b_tiles + stage * 16384;
-            if (++stage == 6) {
-                stage = 0;
-                phase ^= 1;
+            for (int e = 0; e < 2; e++) {
+                b_re[e] = b0[e].x;
+                b_im[e] = as_double(as_ulong(b0[e].y) ^ flip);
+                b_minus[e] = -b_im[e];
             }
             #pragma unroll
-            for (int j = 0; j < 4; j++) {
-                b0[0] = b1[0], b0[1] = b1[1];
-                if (j + 1 < 4) {
-                    const int next = j + 1;
-                    #pragma unroll
-                    for (int e = 0; e < 2; e++)
-                        b1[e] = *(__local const double2 *) (b_tile + next * 1024
-                                + (b_first ^ e * 16));
-                } else if (now + 1 < num) {
-                    mbarrier_wait(fulls + 8 * stage, phase);
-                    __local const uchar *a_tile = a_tiles + stage * 8192;
-                    __local const uchar *b_tile = b_tiles + stage * 16384;
-                    const int next = 0;
-                    #pragma unroll
-                    for (int i = 0; i < 2; i++)
-                        #pragma unroll
-                        for (int e = 0; e < 4; e++)
-                            a1[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
-                                    + (a_first ^ e / 2 * 16));
-                    #pragma unroll
-                    for (int e = 0; e < 2; e++)
-                        b1[e] = *(__local const double2 *) (b_tile + next * 1024
-                                + (b_first ^ e * 16));
-                }
-                double b_re[2], b_im[2], b_minus[2];
-                #pragma unroll
-                for (int e = 0; e < 2; e++) {
-                    b_re[e] = b0[e].x;
-                    b_im[e] = as_double(as_ulong(b0[e].y) ^ flip);
-                    b_minus[e] = -b_im[e];
-                }
-                #pragma unroll
-                for (int i = 0; i < 2; i++) {
-                    const double a_re[4] = { a0[i][0].x, a0[i][1].x, a0[i][2].x, a0[i][3].x };
-                    const double a_im[4] = { a0[i][0].y, a0[i][1].y, a0[i][2].y, a0[i][3].y };
-                    multiply_blocks(re[i][j], a_re, b_re);
-                    multiply_blocks(im[i][j], a_re, b_im);
-                    multiply_blocks(re[i][j], a_im, b_minus);
-                    multiply_blocks(im[i][j], a_im, b_re);
-                }
+            for (int i = 0; i < 2; i++) {
+                const double a_re[4] = { a0[i][0].x, a0[i][1].x, a0[i][2].x, a0[i][3].x };
+                const double a_im[4] = { a0[i][0].y, a0[i][1].y, a0[i][2].y, a0[i][3].y };
+                multiply_blocks(re[i][j], a_re, b_re);
+                multiply_blocks(im[i][j], a_re, b_im);
+                multiply_blocks(re[i][j], a_im, b_minus);
+                multiply_blocks(im[i][j], a_im, b_re);
             }
         }
-        __local double2 *c_tile = (__local double2 *) both_tiles;
-        // All have multiplied the last step.
-        asm volatile("bar.sync 2, 256;" ::: "memory");
-        #pragma unroll
-        for (int e = 0; e < 32; e++) {
-            const double2 sum = (double2) (re[e / 16][e / 4 % 4][e % 4],
-                    im[e / 16][e / 4 % 4][e % 4]);
-            const uint2 place = place_of(item, e);
-            c_tile[place.x * 129 + place.y] = sum;
-        }
-        asm volatile("bar.sync 2, 256;" ::: "memory");
-        #pragma unroll 4
-        for (uint i = item; i < 8192; i += 256) {
-            const long row = first_m + i / 128, col = first_n + i % 128;
-            const double2 sum = c_tile[i / 128 * 129 + i % 128];
-            const long2 stored = stored_columns(row, N, triangle);
-            if (row < M && col >= stored.x && col < stored.y)
-                put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
-            if (is_hermitian && row == col && row < M)
-                make_real(C + row * ldc + col);
-        }
+    }
+    __local double2 *c_tile = (__local double2 *) both_tiles;
+    // All have multiplied the last step.
+    asm volatile("bar.sync 2, 256;" ::: "memory");
+    #pragma unroll
+    for (int e = 0; e < 32; e++) {
+        const double2 sum = (double2) (re[e / 16][e / 4 % 4][e % 4], im[e / 16][e / 4 % 4][e % 4]);
+        const uint2 place = place_of(item, e);
+        c_tile[place.x * 129 + place.y] = sum;
+    }
+    asm volatile("bar.sync 2, 256;" ::: "memory");
+    #pragma unroll 4
+    for (uint i = item; i < 8192; i += 256) {
+        const long row = first_m + i / 128, col = first_n + i % 128;
+        const double2 sum = c_tile[i / 128 * 129 + i % 128];
+        const long2 stored = stored_columns(row, N, triangle);
+        if (row < M && col >= stored.x && col < stored.y)
+            put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+        if (is_hermitian && row == col && row < M)
+            make_real(C + row * ldc + col);
     }
 }

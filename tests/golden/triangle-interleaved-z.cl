@@ -25,6 +25,7 @@ static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 2;" ::: "memory");
 }
+
 // Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
 // side by side have 8 lines.
 static uint swizzled(uint line, uint x, uint part)
@@ -190,6 +191,7 @@ static uint2 place_of(uint item, uint e)
     return (uint2) (warp_m + block / 2 * 16 + e / 2 % 2 * 8 + lane / 4,
             warp_n + block % 2 * 8 + lane % 4 * 2 + e % 2);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
@@ -209,11 +211,9 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     const uint lane_m = lane / 4, lane_n = lane % 4;
     const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;
-    {
-        const uint tiles = count_tiles(((uint) M + 31) / 32, ((uint) N + 31) / 32, triangle);
-        if (get_group_id(1) * get_num_groups(0) + get_group_id(0) >= tiles)
-            return;
-    }
+    const uint tiles = count_tiles(((uint) M + 31) / 32, ((uint) N + 31) / 32, triangle);
+    if (get_group_id(1) * get_num_groups(0) + get_group_id(0) >= tiles)
+        return;
     A += a_offset;
     B += b_offset;
     C += c_offset;
@@ -226,84 +226,80 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
     const uint2 of_tile = place_of_tile(tile, ((uint) N + 31) / 32, triangle);
     const uint tile_m = of_tile.x, tile_n = of_tile.y;
     const int first_m = tile_m * 32, first_n = tile_n * 32;
-    {
-        double re[1][2][4], im[1][2][4];
+    double re[1][2][4], im[1][2][4];
+    #pragma unroll
+    for (int e = 0; e < 8; e++)
+        re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;
+    int stage = 0;
+    for (int t = 0; t < num + 3; t++) {
+        // What was asked for at t - 3 is there for all, and all have multiplied those of the step
+        // before, whose place is the next one to copy to.
+        if (t >= 3) {
+            wait_for_copies();
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        if (t < num) {
+            const int step = first + t;
+            const int k = step * 8;
+            copy_a(a_at + stage * 4096, A + first_m * lda + k, lda, M - first_m, K - k, item);
+            copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
+        }
+        commit_copies();
+        if (++stage == 4)
+            stage = 0;
+        if (t < 3)
+            continue;
+        __local const uchar *a_tile = a_tiles + stage * 4096;
+        __local const uchar *b_tile = b_tiles + stage * 4096;
+        // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
+        // work-items that read together meet in a bank. Where a work-item's first element of A and
+        // of B is in a tile:
+        const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
+        const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
+        double2 a0[1][4];
         #pragma unroll
-        for (int e = 0; e < 8; e++)
-            re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;
-        int stage = 0;
-        for (int t = 0; t < num + 3; t++) {
-            // What was asked for at t - 3 is there for all, and all have multiplied those of the
-            // step before, whose place is the next one to copy to.
-            if (t >= 3) {
-                wait_for_copies();
-                barrier(CLK_LOCAL_MEM_FENCE);
-            }
-            if (t < num) {
-                const int step = first + t;
-                const int k = step * 8;
-                copy_a(a_at + stage * 4096, A + first_m * lda + k, lda, M - first_m, K - k, item);
-                copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
-            }
-            commit_copies();
-            if (++stage == 4)
-                stage = 0;
-            if (t < 3)
-                continue;
-            __local const uchar *a_tile = a_tiles + stage * 4096;
-            __local const uchar *b_tile = b_tiles + stage * 4096;
-            // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No
-            // two work-items that read together meet in a bank. Where a work-item's first element
-            // of A and of B is in a tile:
-            const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
-            const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
-            double2 a0[1][4];
-            #pragma unroll
-            for (int e = 0; e < 4; e++)
-                a0[0][e] = *(__local const double2 *) (a_tile + e % 2 * 1024
-                        + (a_first ^ e / 2 * 16));
-            #pragma unroll
-            for (int j = 0; j < 2; j++) {
-                const int next = j;
-                double2 b0[2];
-                #pragma unroll
-                for (int e = 0; e < 2; e++)
-                    b0[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 144));
-                double b_re[2], b_im[2], b_minus[2];
-                #pragma unroll
-                for (int e = 0; e < 2; e++) {
-                    b_re[e] = b0[e].x;
-                    b_im[e] = as_double(as_ulong(b0[e].y) ^ flip);
-                    b_minus[e] = -b_im[e];
-                }
-                const double a_re[4] = { a0[0][0].x, a0[0][1].x, a0[0][2].x, a0[0][3].x };
-                const double a_im[4] = { a0[0][0].y, a0[0][1].y, a0[0][2].y, a0[0][3].y };
-                multiply_blocks(re[0][j], a_re, b_re);
-                multiply_blocks(im[0][j], a_re, b_im);
-                multiply_blocks(re[0][j], a_im, b_minus);
-                multiply_blocks(im[0][j], a_im, b_re);
-            }
-        }
-        __local double2 *c_tile = (__local double2 *) both_tiles;
-        // All have multiplied the last step.
-        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int e = 0; e < 4; e++)
+            a0[0][e] = *(__local const double2 *) (a_tile + e % 2 * 1024 + (a_first ^ e / 2 * 16));
         #pragma unroll
-        for (int e = 0; e < 8; e++) {
-            const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],
-                    im[e / 8][e / 4 % 2][e % 4]);
-            const uint2 place = place_of(item, e);
-            c_tile[place.x * 33 + place.y] = sum;
+        for (int j = 0; j < 2; j++) {
+            const int next = j;
+            double2 b0[2];
+            #pragma unroll
+            for (int e = 0; e < 2; e++)
+                b0[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 144));
+            double b_re[2], b_im[2], b_minus[2];
+            #pragma unroll
+            for (int e = 0; e < 2; e++) {
+                b_re[e] = b0[e].x;
+                b_im[e] = as_double(as_ulong(b0[e].y) ^ flip);
+                b_minus[e] = -b_im[e];
+            }
+            const double a_re[4] = { a0[0][0].x, a0[0][1].x, a0[0][2].x, a0[0][3].x };
+            const double a_im[4] = { a0[0][0].y, a0[0][1].y, a0[0][2].y, a0[0][3].y };
+            multiply_blocks(re[0][j], a_re, b_re);
+            multiply_blocks(im[0][j], a_re, b_im);
+            multiply_blocks(re[0][j], a_im, b_minus);
+            multiply_blocks(im[0][j], a_im, b_re);
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        #pragma unroll 4
-        for (uint i = item; i < 1024; i += 128) {
-            const long row = first_m + i / 32, col = first_n + i % 32;
-            const double2 sum = c_tile[i / 32 * 33 + i % 32];
-            const long2 stored = stored_columns(row, N, triangle);
-            if (row < M && col >= stored.x && col < stored.y)
-                put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
-            if (is_hermitian && row == col && row < M)
-                make_real(C + row * ldc + col);
-        }
+    }
+    __local double2 *c_tile = (__local double2 *) both_tiles;
+    // All have multiplied the last step.
+    barrier(CLK_LOCAL_MEM_FENCE);
+    #pragma unroll
+    for (int e = 0; e < 8; e++) {
+        const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4], im[e / 8][e / 4 % 2][e % 4]);
+        const uint2 place = place_of(item, e);
+        c_tile[place.x * 33 + place.y] = sum;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    #pragma unroll 4
+    for (uint i = item; i < 1024; i += 128) {
+        const long row = first_m + i / 32, col = first_n + i % 32;
+        const double2 sum = c_tile[i / 32 * 33 + i % 32];
+        const long2 stored = stored_columns(row, N, triangle);
+        if (row < M && col >= stored.x && col < stored.y)
+            put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+        if (is_hermitian && row == col && row < M)
+            make_real(C + row * ldc + col);
     }
 }

@@ -76,6 +76,7 @@ void kiln_cgemmt_packed_packa(long lines, long K,
         vstore2(load(in + l1) * signs, 1, out);
     }
 }
+
 // Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to p * 2 + 1 side by
 // side, conjugated if asked for. Lines past the end repeat the last one; what is computed from them
 // is not stored. One work-item packs 256 values of k of one panel.
@@ -97,6 +98,7 @@ void kiln_cgemmt_packed_packb(long lines, long K,
         vstore2(load(in + l1) * signs, 1, out);
     }
 }
+
 // C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.
 //
 // What is packed lies panel after panel: for every k, a panel's 2 rows or 2 columns.
@@ -125,16 +127,14 @@ void kiln_cgemmt_packed_multiply(long M, long N, long K,
         float4 c1_0 = 0;
         long k = 0;
         for (; k < depth; k++) {
-            {
-                const float4 b0 = vload4(0, b);
-                c0_0 += a[0] * b0;
-                c1_0 += a[2] * b0;
-                const float4 q0 = times_i(b0);
-                c0_0 += a[1] * q0;
-                c1_0 += a[3] * q0;
-                b += 4;
-                a += 4;
-            }
+            const float4 b0 = vload4(0, b);
+            c0_0 += a[0] * b0;
+            c1_0 += a[2] * b0;
+            const float4 q0 = times_i(b0);
+            c0_0 += a[1] * q0;
+            c1_0 += a[3] * q0;
+            b += 4;
+            a += 4;
         }
         // Of C = alpha c + beta C for 2 x 2 of C from (row, col) on, what is in the triangle.
         if (row < M) {

@@ -127,18 +127,16 @@ void kiln_zgemmt_tiled_multiply(int M, int N, int K,
         const int depth = min(K - k0, (int) 4);
         int k = 0;
         for (; k < depth; k++) {
-            {
-                const double2 b0 = b_tile[k][local_n];
-                const double2 b1 = b_tile[k][local_n + 4];
-                const double2 i0 = times_i(b0);
-                const double2 i1 = times_i(b1);
-                const double2 a0 = a_tile[k][local_m * 2];
-                c0_0 += a0.s0 * b0; c0_1 += a0.s0 * b1;
-                c0_0 += a0.s1 * i0; c0_1 += a0.s1 * i1;
-                const double2 a1 = a_tile[k][local_m * 2 + 1];
-                c1_0 += a1.s0 * b0; c1_1 += a1.s0 * b1;
-                c1_0 += a1.s1 * i0; c1_1 += a1.s1 * i1;
-            }
+            const double2 b0 = b_tile[k][local_n];
+            const double2 b1 = b_tile[k][local_n + 4];
+            const double2 i0 = times_i(b0);
+            const double2 i1 = times_i(b1);
+            const double2 a0 = a_tile[k][local_m * 2];
+            c0_0 += a0.s0 * b0; c0_1 += a0.s0 * b1;
+            c0_0 += a0.s1 * i0; c0_1 += a0.s1 * i1;
+            const double2 a1 = a_tile[k][local_m * 2 + 1];
+            c1_0 += a1.s0 * b0; c1_1 += a1.s0 * b1;
+            c1_0 += a1.s1 * i0; c1_1 += a1.s1 * i1;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
@@ -185,6 +183,7 @@ void kiln_zgemmt_tiled_multiply(int M, int N, int K,
             make_real(out + (row + 1 - col));
     }
 }
+
 // C = alpha sum + beta C: adds up what each part of K has of an element, always in the same order.
 // A part has room for whole tiles of 8 x 8.
 __kernel __attribute__((reqd_work_group_size(32, 2, 1)))

@@ -183,6 +183,7 @@ static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)
             "[%0], [%1, {%2, %3}], [%4];" ::
             "r"(to), "l"(map), "r"(x), "r"(y), "r"(mbarrier) : "memory");
 }
+
 // Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
 // side by side have 32 lines. The copy engine puts them there.
 static uint swizzled(uint line, uint x, uint part)
@@ -322,6 +323,7 @@ void kiln_sgemmt_tma_copy(long a_rows, long a_cols,
     copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);
     copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);
 }
+
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_sgemmt_tma_copya(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
@@ -329,6 +331,7 @@ void kiln_sgemmt_tma_copya(long rows, long cols,
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
+
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_sgemmt_tma_copyb(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
@@ -336,6 +339,7 @@ void kiln_sgemmt_tma_copyb(long rows, long cols,
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
@@ -364,11 +368,9 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint empties = local_address(empty);
     const uint transposeds = local_address(transposed);
-    {
-        const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 127) / 128, triangle);
-        if (get_group_id(1) * get_num_groups(0) + get_group_id(0) >= tiles)
-            return;
-    }
+    const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 127) / 128, triangle);
+    if (get_group_id(1) * get_num_groups(0) + get_group_id(0) >= tiles)
+        return;
     C += c_offset;
     // Whether every row of C starts where 4 columns may be stored at once.
     const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;
@@ -491,86 +493,82 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
     const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);
     const uint tile_m = of_tile.x, tile_n = of_tile.y;
     const int first_m = tile_m * 64, first_n = tile_n * 128;
-    {
-        const uint lane_m = lane / 4, lane_n = lane % 4;
-        const uint warp_m = 0, warp_n = warp * 16;
-        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32
-        // values of k.
-        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
-        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
-        float c[8][4];
+    const uint lane_m = lane / 4, lane_n = lane % 4;
+    const uint warp_m = 0, warp_n = warp * 16;
+    // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values
+    // of k.
+    const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
+    const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
+    float c[8][4];
+    #pragma unroll
+    for (int m = 0; m < 8; m++)
         #pragma unroll
-        for (int m = 0; m < 8; m++)
+        for (int n = 0; n < 4; n++)
+            c[m][n] = 0;
+    for (int now = 0; now < num; now++) {
+        mbarrier_wait(transposeds + 8 * stage, phase);
+        // Hands back the place of the step before, which is not done sooner: what is read from
+        // local memory has surely arrived only when it has been multiplied.
+        warp_sync();
+        if (now > 0 && lane == 0)
+            mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
+        __local const uchar *a_tile = a_tiles + stage * 8192;
+        __local const uchar *b_tile = b_tiles + stage * 16384;
+        // Goes through k; of each it reads its rows and columns by fours, and multiplies each by
+        // each.
+        #pragma unroll 4
+        for (int q = 0; q < 8; q++) {
+            const uint a_from = a_chunk ^ q * 16;
+            const uint b_from = b_chunk ^ q * 16;
             #pragma unroll
-            for (int n = 0; n < 4; n++)
-                c[m][n] = 0;
-        for (int now = 0; now < num; now++) {
-            mbarrier_wait(transposeds + 8 * stage, phase);
-            // Hands back the place of the step before, which is not done sooner: what is read from
-            // local memory has surely arrived only when it has been multiplied.
-            warp_sync();
-            if (now > 0 && lane == 0)
-                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
-            __local const uchar *a_tile = a_tiles + stage * 8192;
-            __local const uchar *b_tile = b_tiles + stage * 16384;
-            // Goes through k; of each it reads its rows and columns by fours, and multiplies each
-            // by each.
-            #pragma unroll 4
-            for (int q = 0; q < 8; q++) {
-                const uint a_from = a_chunk ^ q * 16;
-                const uint b_from = b_chunk ^ q * 16;
+            for (int k = 4 * q; k < 4 * q + 4; k++) {
+                float as[8], bs[4];
                 #pragma unroll
-                for (int k = 4 * q; k < 4 * q + 4; k++) {
-                    float as[8], bs[4];
-                    #pragma unroll
-                    for (int m = 0; m < 8; m += 4) {
-                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from
-                                + m / 8 * 8192 + m % 8 * 32);
-                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;
-                    }
-                    {
-                        const float4 x = *(__local const float4 *) (b_tile + k * 256 + b_from);
-                        bs[0] = x.s0, bs[1] = x.s1, bs[2] = x.s2, bs[3] = x.s3;
-                    }
-                    #pragma unroll
-                    for (int n = 0; n < 4; n++)
-                        #pragma unroll
-                        for (int i = 0; i < 8; i++) {
-                            // Two products in a row have a factor in common, which is not read from
-                            // its register.
-                            const int m = n % 2 ? 7 - i : i;
-                            c[m][n] += as[m] * bs[n];
-                        }
+                for (int m = 0; m < 8; m += 4) {
+                    const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from
+                            + m / 8 * 8192 + m % 8 * 32);
+                    as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;
                 }
-            }
-            if (++stage == 6) {
-                stage = 0;
-                phase ^= 1;
+                {
+                    const float4 x = *(__local const float4 *) (b_tile + k * 256 + b_from);
+                    bs[0] = x.s0, bs[1] = x.s1, bs[2] = x.s2, bs[3] = x.s3;
+                }
+                #pragma unroll
+                for (int n = 0; n < 4; n++)
+                    #pragma unroll
+                    for (int i = 0; i < 8; i++) {
+                        // Two products in a row have a factor in common, which is not read from its
+                        // register.
+                        const int m = n % 2 ? 7 - i : i;
+                        c[m][n] += as[m] * bs[n];
+                    }
             }
         }
-        const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 128, triangle);
-        #pragma unroll
-        for (int m = 0; m < 8; m++) {
-            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
-            const long2 stored = stored_columns(row, N, triangle);
-            __global float *out = C + row * ldc;
-            const long block = first_n + warp_n;
-            if (is_aligned && block + 15 < N) {
-                if (row < M)
-                    put_four((float4) (c[m][0], c[m][1], c[m][2], c[m][3]),
-                            out + block + lane_n * 4, alpha, beta);
-            } else {
-                // Where rows of C begin anywhere: the four work-items of a row store four columns
-                // at once.
-                uint x[4] = { as_uint(c[m][0]), as_uint(c[m][1]), as_uint(c[m][2]),
-                        as_uint(c[m][3]) };
-                transpose_four(x, lane_n, 1);
-                if (row < M)
-                    #pragma unroll
-                    for (int i = 0; i < 4; i++)
-                        put_column(as_float(x[i]), out, block + i * 4 + lane_n, stored, alpha,
-                                beta);
-            }
+        if (++stage == 6) {
+            stage = 0;
+            phase ^= 1;
+        }
+    }
+    const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 128, triangle);
+    #pragma unroll
+    for (int m = 0; m < 8; m++) {
+        const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
+        const long2 stored = stored_columns(row, N, triangle);
+        __global float *out = C + row * ldc;
+        const long block = first_n + warp_n;
+        if (is_aligned && block + 15 < N) {
+            if (row < M)
+                put_four((float4) (c[m][0], c[m][1], c[m][2], c[m][3]),
+                        out + block + lane_n * 4, alpha, beta);
+        } else {
+            // Where rows of C begin anywhere: the four work-items of a row store four columns at
+            // once.
+            uint x[4] = { as_uint(c[m][0]), as_uint(c[m][1]), as_uint(c[m][2]), as_uint(c[m][3]) };
+            transpose_four(x, lane_n, 1);
+            if (row < M)
+                #pragma unroll
+                for (int i = 0; i < 4; i++)
+                    put_column(as_float(x[i]), out, block + i * 4 + lane_n, stored, alpha, beta);
         }
     }
 }
