@@ -47,7 +47,8 @@ static bool emulates(const struct kiln_context *context, unsigned link, uint32_t
     return context->links[link].bundle->recipes[recipe].precision == KILN_EMULATED;
 }
 
-/* False: the recipe does not take the product, or asks for more than the device has. */
+/* False: the recipe does not take the product, asks for more than the device has, or does not
+ * emulate where only that may (the self-test). */
 static bool choose(const struct kiln_context *context, const struct kiln_problem *problem,
         unsigned link, uint32_t recipe, struct kiln_choice *choice)
 {
@@ -103,8 +104,8 @@ static void log_shape(const struct kiln_context *context, const struct kiln_prod
             pairs[kiln_pair(product->transa, product->transb)], batch, NULL);
 }
 
-/* Where emulation is allowed and the first link has none, one that has it goes ahead, with its
- * recipes up to the first that does not emulate. */
+/* Where emulation is allowed and the first link has none, the first link that has it is walked
+ * twice: ahead of all, until a recipe that does not emulate fits, and again in its own place. */
 static bool one_goes_ahead(const struct kiln_context *context, const struct kiln_product *product)
 {
     return product->precision == KILN_EMULATED && context->emulating_link > 0;
@@ -200,15 +201,16 @@ bool kiln_walk_next(const struct kiln_context *context, const struct kiln_proble
     const bool is_ahead = one_goes_ahead(context, &problem->product);
     const unsigned num_places = context->num_links + is_ahead;
     for (; walk->place < num_places; *walk = walk_at(walk->place + 1)) {
+        const bool only_emulates = is_ahead && walk->place == 0;
         uint32_t recipe = 0;
-        bool goes_on = true;
+        bool has_ended = false;
         walk->link = link_at(context, &problem->product, walk->place);
-        while (goes_on && next_in_order(context, &problem->product, walk, &recipe)) {
-            const bool fits = choose(context, problem, walk->link, recipe, choice);
-            goes_on = !fits || !is_ahead || walk->place > 0 ||
-                      emulates(context, walk->link, recipe);
-            if (fits && goes_on) {
-                return true;
+        while (!has_ended && next_in_order(context, &problem->product, walk, &recipe)) {
+            if (choose(context, problem, walk->link, recipe, choice)) {
+                has_ended = only_emulates && !emulates(context, walk->link, recipe);
+                if (!has_ended) {
+                    return true;
+                }
             }
         }
     }

@@ -11,6 +11,8 @@ enum kiln_status kiln_problem_make(const struct kiln_context *context, const str
     return status == KILN_SUCCESS ? kiln_check_forms(gemm) : status;
 }
 
+/* found: an error that the typed call saw itself (kiln_gemm_request); the lower status counts. The
+ * queue and the wait list are checked first. */
 static enum kiln_status enqueue(struct kiln_context *context, const struct kiln_gemm *gemm,
         enum kiln_checks checks, enum kiln_status found, struct kiln_request *request)
 {

@@ -1,16 +1,7 @@
 /* internal.h: what the files of the runtime share.
  *
- * A call goes through these steps in order, whether it multiplies (gemm.c), packs an operand
- * (pack.c) or asks what would be done (explain.c):
- *
- *   check     validate.c turns struct kiln_gemm into a struct kiln_problem in canonical form
- *   bind      bind.c puts the packs that it brings in the place of its operands
- *   plan      dispatch.c lists the recipes that take it, best first, with their launches and
- *             regions; plan.c, predict.c and rank.c compute these
- *   prepare   prepare.c has the kernels of a recipe built once, by recipe.c and program.c
- *   enqueue   launch.c claims memory for the regions and enqueues the stages (launch.h)
- *
- * No file calls one that calls it, directly or through others (tests/package/test_order.sh).
+ * The steps of a call, and which files do them: README.md. No file calls one that calls it,
+ * directly or through others (tests/package/test_order.sh).
  *
  * Locks, always taken in this order and each held by one function alone unless said otherwise:
  * the hold on a queue (kept while a call's stages are enqueued), a recipe, a program. The locks on

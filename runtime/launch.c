@@ -1,10 +1,10 @@
 /* launch.c: the last step of a call: enqueues what is planned and prepared.
  *
- * Recipes are tried in the order of prepare.c. The next one may be tried as long as no stage that
- * writes C is enqueued. After that it may be tried only if it does not read C, or if the C of a
- * complex product was multiplied by beta and nothing more: that is done once. The members of a
- * batch are done one after the other, each in this way; one that is enqueued stays so, whatever
- * becomes of the next.
+ * Recipes are tried in the order of prepare.c. Once a stage that writes C is enqueued, the next one
+ * is tried only if beta is 0, as C is not what it was. One exception: if all that was done to the C
+ * of a complex product is to scale it by beta, other recipes for its real product are tried, and
+ * the scaling is not repeated. The members of a batch are done one after the other, each in this
+ * way; one that is enqueued stays so, whatever becomes of the next.
  */
 #include "launch.h"
 
@@ -61,13 +61,15 @@ static void report_choice(const struct kiln_request *request, const struct kiln_
     }
 }
 
-/* A complex product under way. */
+/* A complex product under way. Each member takes up to three calls of kiln_stages_enqueue: what
+ * prepares it, the real product, what comes behind. Each call counts `launch->member` up, so the
+ * first and the last take that back. */
 struct complex {
     const struct kiln_problem *whole;
     struct kiln_choice own;            /* the recipe that brings it into the form of a real one */
     struct kiln_problem real;
     bool is_prepared;                  /* it did so for the present member, in the workspace */
-    bool is_scaled;                    /* C of that member is multiplied by beta already */
+    bool scaling_is_done;              /* for that member; a real beta has none to do */
 };
 
 /* Enqueues what comes before the real product of the present member. It overwrites what was
@@ -77,14 +79,14 @@ static enum kiln_status prepare_member(struct launch *launch, struct complex *co
 {
     struct kiln_choice own = complex->own;
     kiln_complex_take_begin(&own.plan);
-    if (complex->is_scaled) {
+    if (complex->scaling_is_done) {
         kiln_complex_leave_scale_out(&own.plan);
     }
     launch->problem = complex->whole;
     launch->goes_on = !complex->real.is_nothing || !is_last || kiln_complex_has_end(complex->whole);
     enum kiln_status status = kiln_stages_enqueue(launch, &own, workspace);
     if (status == KILN_SUCCESS) {
-        complex->is_prepared = complex->is_scaled = true;
+        complex->is_prepared = complex->scaling_is_done = true;
         launch->member--;
     }
     return status;
@@ -128,7 +130,7 @@ static enum kiln_status launch_member(struct launch *launch, struct complex *com
         status = end_member(launch, complex, workspace, is_last);
     }
     complex->is_prepared = false;
-    complex->is_scaled = complex->is_scaled && status != KILN_SUCCESS;
+    complex->scaling_is_done = complex->scaling_is_done && status != KILN_SUCCESS;
     return status;
 }
 
@@ -176,7 +178,8 @@ static enum kiln_status launch_complex(struct launch *launch, const struct kiln_
     }
     if (status != KILN_SUCCESS) {
         launch->goes_on = goes_on;
-        launch->touched = launch->touched || (complex.is_scaled && complex.whole->beta_imag != 0);
+        launch->touched = launch->touched ||
+                          (complex.scaling_is_done && complex.whole->beta_imag != 0);
     }
     return status;
 }

@@ -318,8 +318,8 @@ uint64_t kiln_whole_tiles(const struct kiln_recipe *recipe, uint64_t tiles, uint
  * (generator/kernels/nv/triangle.cl.in). Where all of C is stored, counts all. */
 uint64_t kiln_stored_tiles(const struct kiln_recipe *recipe, const struct kiln_product *product)
 {
-    const uint64_t rows = kiln_parts(product->m, recipe->tile[0]);
-    const uint64_t columns = kiln_parts(product->n, recipe->tile[1]);
+    const uint64_t rows = kiln_ceil_div(product->m, recipe->tile[0]);
+    const uint64_t columns = kiln_ceil_div(product->n, recipe->tile[1]);
     const uint64_t pair = product->triangle < 0 ? (uint64_t) -product->triangle
                                                 : (uint64_t) product->triangle;
     uint64_t tiles = 0;
@@ -328,7 +328,7 @@ uint64_t kiln_stored_tiles(const struct kiln_recipe *recipe, const struct kiln_p
     }
     for (uint64_t row = 0; row < rows; row++) {
         const uint64_t first = row * recipe->tile[0] * pair / recipe->tile[1];
-        const uint64_t end = kiln_parts((row + 1) * recipe->tile[0] * pair, recipe->tile[1]);
+        const uint64_t end = kiln_ceil_div((row + 1) * recipe->tile[0] * pair, recipe->tile[1]);
         tiles += product->triangle < 0 ? columns - first : end < columns ? end : columns;
     }
     return tiles;
@@ -342,7 +342,7 @@ uint32_t kiln_num_parts(const struct kiln_recipe *recipe, const struct kiln_prod
     }
     const uint64_t tiles = kiln_stored_tiles(recipe, product);
     const uint64_t groups = (uint64_t) recipe->unit_parts * (units > 0 ? units : 1);
-    const uint64_t steps = kiln_parts(product->k, recipe->tile[2]);
+    const uint64_t steps = kiln_ceil_div(product->k, recipe->tile[2]);
     const uint64_t most = steps >= KILN_SHARED_STEPS ? steps / PART_STEPS : 1;
     uint64_t parts = tiles > 0 ? groups / tiles : 0;
     parts = parts < most ? parts : most;
@@ -351,7 +351,7 @@ uint32_t kiln_num_parts(const struct kiln_recipe *recipe, const struct kiln_prod
 
 static size_t parts(size_t extent, size_t size)
 {
-    return (size_t) kiln_parts(extent, size);
+    return (size_t) kiln_ceil_div(extent, size);
 }
 
 /* Is any tile shared? Where there are too many to count, the stage that adds up is launched. */

@@ -31,8 +31,8 @@ static inline bool kiln_round_up(size_t value, size_t unit, size_t *rounded)
     return kiln_add(value, rest ? unit - rest : 0, rounded);
 }
 
-/* How many parts of `size` it takes. */
-static inline uint64_t kiln_parts(uint64_t extent, uint64_t size)
+/* extent / size, rounded up; size is not 0. */
+static inline uint64_t kiln_ceil_div(uint64_t extent, uint64_t size)
 {
     return extent / size + (extent % size != 0);
 }

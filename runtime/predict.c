@@ -53,13 +53,13 @@ static void count_turns(const struct kiln_recipe *recipe, uint64_t tiles, uint64
 {
     const uint64_t turn = (uint64_t) recipe->unit_turns * units;
     const uint64_t whole = kiln_whole_tiles(recipe, tiles, units), shared = tiles - whole;
-    const uint64_t of_whole = times(kiln_parts(whole, turn), steps);
-    const uint64_t of_shared = kiln_parts(times(shared, steps), turn);
+    const uint64_t of_whole = times(kiln_ceil_div(whole, turn), steps);
+    const uint64_t of_shared = kiln_ceil_div(times(shared, steps), turn);
     terms[KILN_TERM_STEPS] = at_most(of_whole + of_shared);
-    terms[KILN_TERM_ROUNDS] = kiln_parts(tiles, turn);
+    terms[KILN_TERM_ROUNDS] = kiln_ceil_div(tiles, turn);
     terms[KILN_TERM_PAIRED_STEPS] = at_most(
-            times(kiln_parts(whole, units), steps) + kiln_parts(times(shared, steps), units));
-    terms[KILN_TERM_PAIRED_ROUNDS] = kiln_parts(tiles, units);
+            times(kiln_ceil_div(whole, units), steps) + kiln_ceil_div(times(shared, steps), units));
+    terms[KILN_TERM_PAIRED_ROUNDS] = kiln_ceil_div(tiles, units);
     /* At most: each work-group keeps a part of a tile, and another one where a tile ends. Where it
      * has steps for a whole tile, it keeps none. */
     const uint64_t all = times(shared, steps), parts = shared + (all < turn ? all : turn);
@@ -73,8 +73,8 @@ static void count_turns(const struct kiln_recipe *recipe, uint64_t tiles, uint64
 static void count_rounds(uint64_t groups, uint64_t steps, uint32_t units,
         uint64_t terms[KILN_NUM_TERMS])
 {
-    const uint64_t single = kiln_parts(groups, units);
-    const uint64_t paired = 2 * kiln_parts(groups, 2 * (uint64_t) units);
+    const uint64_t single = kiln_ceil_div(groups, units);
+    const uint64_t paired = 2 * kiln_ceil_div(groups, 2 * (uint64_t) units);
     terms[KILN_TERM_STEPS] = times(single, steps);
     terms[KILN_TERM_ROUNDS] = single;
     terms[KILN_TERM_PAIRED_STEPS] = times(paired, steps);
@@ -85,10 +85,10 @@ static void count_work(const struct kiln_recipe *recipe, const struct kiln_produ
         uint32_t units, uint64_t terms[KILN_NUM_TERMS])
 {
     const uint64_t tiles = at_most(kiln_stored_tiles(recipe, product));
-    const uint64_t steps = at_most(kiln_parts(product->k, recipe->tile[2]));
+    const uint64_t steps = at_most(kiln_ceil_div(product->k, recipe->tile[2]));
     const uint64_t parts = kiln_num_parts(recipe, product, units);
     const uint64_t groups = times(tiles, parts);
-    const uint64_t depth = kiln_parts(steps, parts);
+    const uint64_t depth = kiln_ceil_div(steps, parts);
     if (recipe->unit_turns != 0) {
         count_turns(recipe, tiles, steps, units, terms);
     } else {
@@ -111,8 +111,8 @@ static uint64_t stored(const struct kiln_recipe *recipe, const struct kiln_produ
     if (product->triangle == KILN_TRIANGLE_NONE) {
         return count;
     }
-    const uint64_t tiles = times(kiln_parts(product->m, recipe->tile[0]),
-            kiln_parts(product->n, recipe->tile[1]));
+    const uint64_t tiles = times(kiln_ceil_div(product->m, recipe->tile[0]),
+            kiln_ceil_div(product->n, recipe->tile[1]));
     const uint64_t some = at_most(kiln_stored_tiles(recipe, product));
     return tiles > 0 ? times(count, times(some, 256) / tiles) / 256 : 0;
 }
@@ -123,9 +123,9 @@ static void count_memory(const struct kiln_recipe *recipe, const struct kiln_pro
     const uint64_t a = times(product->m, product->k), b = times(product->k, product->n);
     const uint64_t c = stored(recipe, product, times(product->m, product->n));
     const uint64_t fetched_a = stored(recipe, product,
-            times(kiln_parts(product->n, recipe->tile[1]), a));
+            times(kiln_ceil_div(product->n, recipe->tile[1]), a));
     const uint64_t fetched_b = stored(recipe, product,
-            times(kiln_parts(product->m, recipe->tile[0]), b));
+            times(kiln_ceil_div(product->m, recipe->tile[0]), b));
     const unsigned ragged = kiln_time_ragged(product);
     terms[KILN_TERM_PRODUCTS] = times(c, product->k);
     terms[KILN_TERM_A] = a;

@@ -135,12 +135,22 @@ static void drop_functions(char *text)
 /* Does a part of an expression begin behind the blank at p: with an operator, or a string? */
 static bool begins_part(const char *p)
 {
-    return p[1] == '"' ||
-           (p[1] && strchr("+-*/%&|^<>=?:", p[1]) && (p[2] == ' ' || (p[2] && p[3] == ' ')));
+    return p[1] == '"' || (p[1] && strchr("+-*/%&|^<>=?:", p[1]) &&
+                                  (p[2] == ' ' || (p[2] && p[2] != ')' && p[3] == ' ')));
+}
+
+/* How firmly the operator behind the blank at p holds together what stands around it, 0 to 3. */
+static int hold_of(const char *p)
+{
+    if (p[1] && p[2] == '=' && strchr("+-*/%&|^", p[1]))
+        return 0; /* an assignment */
+    if (starts_with(p + 1, "&&") || starts_with(p + 1, "||") || starts_with(p + 1, "= "))
+        return 0;
+    return strchr("*/%", p[1]) ? 3 : strchr("+-", p[1]) ? 2 : strchr("?:\"", p[1]) ? 0 : 1;
 }
 
 /* A blank where a line may be broken, and how firmly it holds together what stands around it: by
- * brackets, and products more than sums. */
+ * brackets, and by operators. */
 struct place {
     const char *at;
     int hold;
@@ -173,9 +183,9 @@ static const char *find_break(const char *p, const char *limit, const char *end,
         if (*q != ' ' || q == p)
             continue;
         if (q[-1] == ',')
-            take_place(&comma, (struct place){ q, 2 * depth }, half);
+            take_place(&comma, (struct place){ q, 4 * depth }, half);
         if (begins_part(q))
-            take_place(&part, (struct place){ q, 2 * depth + (strchr("*/%", q[1]) != NULL) }, half);
+            take_place(&part, (struct place){ q, 4 * depth + hold_of(q) }, half);
     }
     if (!comma.at || !part.at)
         return comma.at ? comma.at : part.at;
@@ -261,10 +271,10 @@ static size_t add_words(struct text *out, const char *p, const char *end, size_t
     return at;
 }
 
-/* A comment's line begins at p, which is indented so far, and has words. */
+/* A comment's line begins at p, which is indented so far, and has words that may be moved. */
 static bool is_comment(const char *p, size_t indent)
 {
-    return strspn(p, " ") == indent && starts_with(p + indent, "// ");
+    return strspn(p, " ") == indent && starts_with(p + indent, "// ") && p[indent + 3] != ' ';
 }
 
 /* A comment from its first line on, filled up to a line that ends with a sentence; returns the line
@@ -282,18 +292,27 @@ static const char *add_comment(struct text *out, const char *p)
     return p;
 }
 
+/* May the line at p, which is indented so far, go on what stands above it? */
+static bool goes_on(const char *p, size_t indent)
+{
+    const char *begin = p + strspn(p, " ");
+    return begin >= p + indent + CONTINUED &&
+         *begin != '#' && !starts_with(begin, "//") && !starts_with(begin, "/*");
+}
+
 /* The line behind those over which what begins at p is continued, if together they fit one line or
  * the first is too long; else the next one. */
 static const char *continued_end(const char *p)
 {
     const size_t indent = strspn(p, " ");
-    const char *next = next_line(p);
-    /* Operands in the head of a kernel keep lines of their own. */
-    const bool is_long = line_end(p) - p > WIDTH && !starts_with(next + strspn(next, " "), "__");
     size_t len = (size_t) (line_end(p) - p);
-    while (strspn(next, " ") >= indent + CONTINUED && !strchr("/#", next[strspn(next, " ")])) {
-        len += 1 + (size_t) (line_end(next) - next) - strspn(next, " ");
-        next = next_line(next);
+    bool is_long = len > WIDTH;
+    const char *next = next_line(p);
+    for (; goes_on(next, indent); next = next_line(next)) {
+        const char *begin = next + strspn(next, " ");
+        len += 1 + (size_t) (line_end(next) - begin);
+        /* Matrices in the head of a kernel keep lines of their own. */
+        is_long = is_long && !starts_with(begin, "__");
     }
     for (const char *q = p; q < next; q++)
         if (starts_with(q, "//"))
@@ -307,8 +326,11 @@ static void add_lines(struct text *out, const char *p, const char *end)
     struct text line = { NULL };
     add_span(&line, p, line_end(p));
     while ((p = next_line(p)) < end) {
-        text_add(&line, " ");
-        add_span(&line, p + strspn(p, " "), line_end(p));
+        const char *begin = p + strspn(p, " ");
+        const bool apart = line.len && !strchr("([", line.bytes[line.len - 1]) &&
+                           !strchr(")];", *begin);
+        text_add(&line, apart ? " " : "");
+        add_span(&line, begin, line_end(p));
     }
     if (!line.failed)
         add_code(out, line.bytes, line.bytes + line.len);
@@ -320,7 +342,7 @@ static char *fill_lines(const char *text)
 {
     struct text out = { NULL };
     for (const char *p = text; *p;) {
-        if (*p == '#') {
+        if (p[strspn(p, " ")] == '#') {
             add_span(&out, p, tokens_directive_end(p));
             text_add(&out, "\n");
             p = next_line(tokens_directive_end(p));

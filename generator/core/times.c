@@ -17,7 +17,7 @@ enum { MOMENT_LEAST = 3, FIT_PASSES = 3 };
  * the timed shapes. */
 enum { SEVERAL_SAMPLES = 10 };
 
-/* The number of drawn shapes at which what is known of a configuration gives guesses. */
+/* A bundle's own coefficients become guesses at so many drawn shapes. */
 enum { PRIOR_SHAPES = 200 };
 
 int times_find(const struct times *times, const struct config *config)
@@ -73,7 +73,8 @@ static void find_candidates(const struct records *records, struct times *times)
         const struct record *r = &records->rows[i];
         if (r->kind == RECORD_EDGES && counts(times, r) && times_find(times, &r->config) < 0 &&
                 may_ship(records, times, &r->config))
-            add_candidate(times, &r->config);
+            /* One that the device's facts do not allow is left out. */
+            (void) add_candidate(times, &r->config);
     }
 }
 
@@ -177,10 +178,10 @@ struct timings {
     size_t num;
     const struct record **shapes;      /* one row of each shape at which some were timed in turn */
     size_t num_shapes;
-    struct record *drawn;              /* as many shapes from where these lie */
+    struct record *drawn;              /* up to PRIOR_SHAPES shapes from where these lie */
     size_t num_drawn;
-    const struct fit_timing **of_family;         /* room for all, as the next two */
-    struct fit_sample *samples, *guesses;        /* guesses: and for those drawn */
+    const struct fit_timing **of_family;         /* room for every row of the journal */
+    struct fit_sample *samples, *guesses;        /* likewise; in guesses also for those drawn */
     bool has_bundle;                   /* one for the device is known: */
     unsigned bundle;                   /* which, */
     double common;                     /* and by what factor all its recipes took longer */

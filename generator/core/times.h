@@ -73,6 +73,7 @@ bool times_add_guesses(const struct records *records, unsigned most, struct time
 /* Forgets the tasks, not the candidates. */
 void times_clear(struct times *times);
 
+/* The candidate's number; -1: there is none. */
 int times_find(const struct times *times, const struct config *config);
 
 /* The predicted time of a candidate on the journal's device, picoseconds, without what the library

@@ -94,7 +94,7 @@ static const char *read_token(const char *p, bool begins_line, enum token_kind *
 uint64_t tokens_hash(const char *text)
 {
     uint64_t hash = KILN_HASH_BEGIN;
-    bool begins_line = true;
+    bool begins_line = true, in_string = false;
     for (const char *p = text, *end; *p; p = end) {
         enum token_kind kind;
         if (strchr(BLANKS, *p)) {
@@ -104,11 +104,19 @@ uint64_t tokens_hash(const char *text)
         }
         end = read_token(p, begins_line, &kind);
         begins_line = false;
-        // Each with a 0 behind it.
-        if (kind != TOKEN_COMMENT)
-            hash = kiln_hash(kiln_hash(hash, p, (size_t) (end - p)), "", 1);
+        if (kind == TOKEN_COMMENT)
+            continue;
+        /* Each with a 0 behind it; of strings side by side, which are one, the last. */
+        const bool is_string = kind == TOKEN_STRING && *p == '"';
+        const size_t quote = is_string && in_string;
+        if (in_string && !is_string)
+            hash = kiln_hash(hash, "\"", 2);
+        hash = kiln_hash(hash, p + quote, (size_t) (end - p) - quote - is_string);
+        if (!is_string)
+            hash = kiln_hash(hash, "", 1);
+        in_string = is_string;
     }
-    return hash;
+    return in_string ? kiln_hash(hash, "\"", 2) : hash;
 }
 
 /* Splits the text; NULL only counts. */

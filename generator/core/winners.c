@@ -510,10 +510,11 @@ bool winners_assemble(const struct winners *winners, struct assembly *assembly,
 static bool hash_program(const struct assembly *assembly, unsigned program, uint64_t *hash)
 {
     char *text = pool_text(&assembly->bundle.pool, &assembly->programs[program]);
-    if (text)
+    const bool ok = text != NULL;
+    if (ok)
         *hash = tokens_hash(text);
     free(text);
-    return text;
+    return ok;
 }
 
 /* What is done with the hash of what a recipe renders to now. */

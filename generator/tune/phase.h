@@ -15,7 +15,7 @@ struct phases {
     double rate;                       /* best so far, operations per second */
     double generic_rate;               /* 0: not known */
     double most_ops;                   /* of a drawn shape; 0: what fits the speed and the budget */
-    double search_end;
+    double search_end, edges_end;      /* of these phases, as parts of the budget */
     struct config known[MAX_FINALISTS];          /* before the search: starters, then others */
     bool is_kin[MAX_FINALISTS];        /* of these: a relative's recipe */
     unsigned num_known;

@@ -47,27 +47,29 @@ static const struct ends {
     double first, round;               /* round: where shapes are each the first of a class */
     double starters;                   /* how much comes behind that for their edges */
 } cpu_ends = { 0.12, 0.17, 0.17, 0.03 }, gpu_ends = { 0, 0.22, 0.35, 0.04 };
-static const double search_end = 0.50, short_search_end = 0.28, edges_end = 0.70,
+static const double long_search_end = 0.50, short_search_end = 0.28, long_edges_end = 0.70,
                     short_edges_end = 0.55, drawn_end = 0.89, matrix_end = 0.92;
 
-/* So many configurations of relatives, or more, make the search short. */
+/* The search is short where relatives have so many configurations, or the application has no shapes
+ * of its own. */
 enum { MANY_KIN = 6 };
 
 /* More than any budget, seconds. */
 static const double endless = 1e9;
 
-/* Cycles per second; seconds of one operation at the largest shape that a shard searches at. */
-static const double usual_clock = 2e9, shard_operation = 0.02;
+/* A usual clock, cycles per second; and how long one product of the largest shape that a shard
+ * searches at takes, seconds. */
+static const double usual_clock = 2e9, shard_call_seconds = 0.02;
 
-/* The part of the time for one search that one operation of generic may take. */
-static const double operation_share = 1.0 / 12;
+/* Of the time of one search, the part that one product by generic may take. */
+static const double call_share = 1.0 / 12;
 
 double phases_share(const struct tuner *tuner)
 {
     const struct journal_head *head = &tuner->records.head;
     if (head->shard.num)
-        return search_end / head->shard.num;
-    return head->merged ? 1 - search_end : 1;
+        return long_search_end / head->shard.num;
+    return head->merged ? 1 - long_search_end : 1;
 }
 
 /* Operations of the largest shape of a shard. All shards must search at the same shapes, so this
@@ -77,7 +79,7 @@ static double shard_ops(const struct device_facts *facts)
 {
     const double units = (double) facts->value[FACT_UNITS];
     const double lanes = (double) facts->value[FACT_VECTOR_BYTES] / 4;
-    return shard_operation * units * usual_clock *
+    return shard_call_seconds * units * usual_clock *
            (facts->value[FACT_IS_CPU] ? fmax(lanes, 1) : 64);
 }
 
@@ -91,13 +93,14 @@ static struct phases phases_of(struct tuner *tuner, const struct precision *prec
         .precision = precision,
         .start = tuner->spent,
         .seconds = seconds,
-        .search_end = search_end };
+        .search_end = long_search_end,
+        .edges_end = long_edges_end };
     if (head->shard.num) {
-        phases.seconds = seconds / search_end;
+        phases.seconds = seconds / long_search_end;
         phases.most_ops = shard_ops(&tuner->facts);
     } else if (head->merged) {
-        phases.seconds = seconds / (1 - search_end);
-        phases.start -= search_end * phases.seconds;
+        phases.seconds = seconds / (1 - long_search_end);
+        phases.start -= long_search_end * phases.seconds;
     }
     return phases;
 }
@@ -118,10 +121,11 @@ static const struct ends *ends_of(const struct phases *phases)
     return is_cpu(phases) ? &cpu_ends : &gpu_ends;
 }
 
-/* How fast generic is, on problems that take it no longer than a part of the first search. */
+/* How fast generic is, on problems that take it no longer than call_share of the search of one
+ * class. */
 static void find_speed(struct phases *phases)
 {
-    const double seconds = operation_share * search_end * phases->seconds / 6;
+    const double seconds = call_share * long_search_end * phases->seconds / DRAW_NUM_CLASSES;
     if (!is_whole(phases->tuner))
         return;
     progress_phase(phases->tuner, "%s speed", phases->precision->name);
@@ -135,8 +139,8 @@ static bool is_short(const struct phases *phases, unsigned num_kin)
     return num_kin >= MANY_KIN || !phases->tuner->num_own;
 }
 
-/* A drawn shape. Not on CPUs: beside a thin or deep one also products of a vector with the same
- * matrix and with its transpose. */
+/* Lists a drawn shape. Beside a thin or deep one, but not on CPUs, also products of a vector with
+ * the same matrix and with its transpose. Returns how many. */
 static unsigned first_shapes(const struct phases *phases, struct shape drawn,
         struct shape shapes[FIRST_BESIDE])
 {
@@ -203,7 +207,10 @@ static bool time_first(struct phases *phases)
 {
     struct first first = { .num = 0 };
     first_list(phases->tuner, phases->precision, &first);
-    phases->search_end = is_short(phases, first.num_kin) ? short_search_end : search_end;
+    if (is_short(phases, first.num_kin)) {
+        phases->search_end = short_search_end;
+        phases->edges_end = short_edges_end;
+    }
     progress_phase(phases->tuner, "%s first", phases->precision->name);
     if (is_cpu(phases))
         verify_known(phases, &first);
@@ -244,9 +251,7 @@ static bool check_edges(struct phases *phases)
     progress_phase(phases->tuner, "%s edges", phases->precision->name);
     phases_limit(phases, 1, false);
     phases->num_finalists = verify_all(phases->tuner, phases->precision, phases->finalists,
-            phases->num_finalists,
-            phases->start + phases->seconds * (phases->search_end < search_end ? short_edges_end
-                                                                               : edges_end));
+            phases->num_finalists, phases->start + phases->seconds * phases->edges_end);
     return !phases_must_stop(phases);
 }
 

@@ -119,6 +119,11 @@ static void comments_and_layout_do_not_count(void **state)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         assert_true(tokens_hash(others[i]) != tokens_hash(text));
     assert_true(tokens_hash("f(\"a // b\");") != tokens_hash("f(\"a // c\");"));
+    /* Strings side by side are one. */
+    assert_true(tokens_hash("f(\"a, b\");") == tokens_hash("f(\"a, \" // why\n\"b\");"));
+    assert_true(tokens_hash("f(\"a\", \"b\");") != tokens_hash("f(\"a\" \"b\");"));
+    assert_true(tokens_hash("f(\"ab\");") != tokens_hash("f(ab);"));
+    assert_true(tokens_hash("\"a\"") != tokens_hash("\"a"));
 }
 
 /* ---- Bundles ---- */

@@ -507,7 +507,7 @@ static void stored_tiles_have_an_element_of_the_triangle(void **state)
         assert_int_equal(kiln_stored_tiles(&recipe, &product), stored);
         product.triangle = KILN_TRIANGLE_NONE;
         assert_int_equal(kiln_stored_tiles(&recipe, &product),
-                kiln_parts(m, recipe.tile[0]) * kiln_parts(n, recipe.tile[1]));
+                kiln_ceil_div(m, recipe.tile[0]) * kiln_ceil_div(n, recipe.tile[1]));
     }
 }
 

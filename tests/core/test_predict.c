@@ -341,12 +341,12 @@ static void parts_cover_the_depth(void **state)
         recipe.unit_parts = (uint16_t) (1 + random_next(&random) % 9);
         const uint32_t units = (uint32_t) (1 + random_next(&random) % 200);
         const uint64_t parts = kiln_num_parts(&recipe, &product, units);
-        const uint64_t steps = kiln_parts(product.k, recipe.tile[2]);
+        const uint64_t steps = kiln_ceil_div(product.k, recipe.tile[2]);
         kiln_time_terms(&recipe, &product, units, terms);
         for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
             assert_true(terms[t] <= KILN_TIME_MAX);
         if (steps < KILN_TIME_MAX)
-            assert_true(terms[KILN_TERM_DEPTH] == kiln_parts(steps, parts));
+            assert_true(terms[KILN_TERM_DEPTH] == kiln_ceil_div(steps, parts));
         assert_true((terms[KILN_TERM_KEPT] > 0) == (parts > 1));
         num_shared += parts > 1;
     }

@@ -405,6 +405,9 @@ static void comments_are_filled(void **state)
           "    // One two three.\n    int x;\n" },
         /* What ends a line ends a part of the comment. */
         { "// One.\n// Two:\n// three\n// four.\n", "// One.\n// Two:\n// three four.\n" },
+        /* A list. */
+        { "// One\n//   - two\n//   - three\n// four\n// five\n",
+          "// One\n//   - two\n//   - three\n// four five\n" },
         /* Another indentation is another comment, and what has no blank is none to fill. */
         { "// One\n    // two\n//- three\n//- four\n",
           "// One\n    // two\n//- three\n//- four\n" },
@@ -469,6 +472,10 @@ static void what_fits_a_line_is_one(void **state)
         { "    f(a,\n#pragma unroll\n            b);\n",
           "    f(a,\n#pragma unroll\n            b);\n" },
         { "#define X 1\n            + 2\n", "#define X 1\n            + 2\n" },
+        { "    #pragma unroll 4\n            f();\n", "    #pragma unroll 4\n            f();\n" },
+        /* No blank within brackets; a division. */
+        { "    f(\n            a,\n            b\n            );\n", "    f(a, b);\n" },
+        { "    x = a\n            / b;\n", "    x = a / b;\n" },
     };
     (void) state;
     check(rows, sizeof rows / sizeof rows[0]);
@@ -486,12 +493,21 @@ static void long_lines_are_broken_where_little_holds(void **state)
           "another_factor_z;\n",
           "    some_sum = some_factor_that_is_long * another_factor_that_is_long\n"
           "            + some_factor_x * another_factor_z;\n" },
+        /* Before what joins conditions, not before what compares. */
+        { "    some_value = some_function_that_is_long(a, b) < a_limit && another_function(c, d) < "
+          "another_limit_2;\n",
+          "    some_value = some_function_that_is_long(a, b) < a_limit\n"
+          "            && another_function(c, d) < another_limit_2;\n" },
         /* What is too long is broken anew over all of its lines, */
         { "    some_sum = some_factor_that_is_long * another_factor_that_is_long + some_factor_x * "
           "another_factor_z\n            + c;\n",
           "    some_sum = some_factor_that_is_long * another_factor_that_is_long\n"
           "            + some_factor_x * another_factor_z + c;\n" },
         /* but a matrix in the head of a kernel keeps its line. */
+        { "void k(long M, float a_" WORD ", float b_" WORD ",\n        float c,\n"
+          "        __global float *C)\n;\n",
+          "void k(long M, float a_" WORD ",\n        float b_" WORD ",\n        float c,\n"
+          "        __global float *C)\n;\n" },
         { "void k(long M, float a_" WORD ", float b_" WORD ",\n        __global float *C)\n;\n",
           "void k(long M, float a_" WORD ",\n        float b_" WORD ",\n"
           "        __global float *C)\n;\n" },

@@ -185,12 +185,13 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                 c[i][j][e] = 0;
     uint as0[2][4], bs0[2][4];
     int stage = 0;
-    const int whole = K / 64, left = K % 64;
+    // K has all of `whole_steps` steps, and `left` values of k of one more, if that is not 0.
+    const int whole_steps = K / 64, left = K % 64;
     // Halves that begin anywhere go through registers. `a_end` and `b_end` are behind the last
     // elements of A and B.
     __global const half *a_end = A + (M - 1) * lda + K;
     __global const half *b_end = B + (N - 1) * ldb + K;
-    for (int t = 0; t < whole + 3; t++) {
+    for (int t = 0; t < whole_steps + 3; t++) {
         // All have put what was asked for at t - 3, and have multiplied those of the step before,
         // whose place is the next one.
         if (t >= 3)
@@ -236,6 +237,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             put_b(b_tiles + place * 8192, b_pieces, item);
         }
     }
+    // What there is of the last step: the loop has fetched it.
     if (left > 0) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (++stage == 4)

@@ -36,7 +36,7 @@ static void commit_copies(void)
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits for what this work-item has copied, but for the last 2 steps.
+// Waits until of the steps that this work-item has committed at most 2 are on their way.
 static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 2;" ::: "memory");
@@ -49,8 +49,8 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 64 lines of 64 elements, of which this work-item copies 2 at a time, in one line
-// of 8. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+// Begins to copy 64 lines of 64 elements, of which this work-item copies 2 at a time, in one of
+// every 8 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_a(uint to, __global const half *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32 * 2;
@@ -74,8 +74,8 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines, int 
     }
 }
 
-// Begins to copy 64 lines of 64 elements, of which this work-item copies 2 at a time, in one line
-// of 8. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+// Begins to copy 64 lines of 64 elements, of which this work-item copies 2 at a time, in one of
+// every 8 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_b(uint to, __global const half *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32 * 2;
@@ -201,8 +201,9 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
     const int slice = warp / 4;
     uint as0[2][4], bs0[2][4];
     int stage = 0;
-    const int whole = K / 64, left = K % 64;
-    for (int t = 0; t < whole + 3; t++) {
+    // K has all of `whole_steps` steps, and `left` values of k of one more, if that is not 0.
+    const int whole_steps = K / 64, left = K % 64;
+    for (int t = 0; t < whole_steps + 3; t++) {
         // What was asked for at t - 3 is there for all, and all have multiplied those of the step
         // before, whose place is the next one to copy to.
         if (t >= 3) {
@@ -244,6 +245,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                     multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
         }
     }
+    // What there is of the last step: the loop has fetched it.
     if (left > 0) {
         wait_for_copies();
         barrier(CLK_LOCAL_MEM_FENCE);

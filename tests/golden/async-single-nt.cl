@@ -36,14 +36,14 @@ static void commit_copies(void)
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits for what this work-item has copied, but for the last 1 steps.
+// Waits until of the steps that this work-item has committed at most 1 are on their way.
 static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 }
 
-// Begins to copy 64 lines of 32 elements, of which this work-item copies 4 at a time, in one line
-// of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+// Begins to copy 64 lines of 32 elements, of which this work-item copies 4 at a time, in one of
+// every 16 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_a(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 4;
@@ -78,8 +78,8 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines, int
     }
 }
 
-// Begins to copy 64 lines of 32 elements, of which this work-item copies 4 at a time, in one line
-// of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+// Begins to copy 64 lines of 32 elements, of which this work-item copies 4 at a time, in one of
+// every 16 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 4;
@@ -198,8 +198,8 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
     // takes two turns of local memory, not four.
     const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
     const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
-    // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values
-    // of k.
+    // Where a work-item's first rows (columns of B) are in the parts of a tile, which have 64 rows
+    // (64 columns) by 32 values of k.
     const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
     const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
     float c[4][8];
@@ -209,8 +209,9 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
         for (int n = 0; n < 8; n++)
             c[m][n] = 0;
     int stage = 0;
-    const int whole = K / 32, left = K % 32;
-    for (int t = 0; t < whole + 2; t++) {
+    // K has all of `whole_steps` steps, and `left` values of k of one more, if that is not 0.
+    const int whole_steps = K / 32, left = K % 32;
+    for (int t = 0; t < whole_steps + 2; t++) {
         // What was asked for at t - 2 is there for all, and all have multiplied those of the step
         // before, whose place is the next one to copy to.
         if (t >= 2) {
@@ -253,14 +254,15 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
                 for (int n = 0; n < 8; n++)
                     #pragma unroll
                     for (int i = 0; i < 4; i++) {
-                        // Two products in a row have a factor in common, which is not read from its
-                        // register.
+                        // Rows go up in even columns and down in odd ones: so two products in a row
+                        // have a factor in common, which is not read from its register again.
                         const int m = n % 2 ? 3 - i : i;
                         c[m][n] += as[m] * bs[n];
                     }
             }
         }
     }
+    // What there is of the last step: the loop has fetched it.
     if (left > 0) {
         wait_for_copies();
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -290,8 +292,8 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
                 for (int n = 0; n < 8; n++)
                     #pragma unroll
                     for (int i = 0; i < 4; i++) {
-                        // Two products in a row have a factor in common, which is not read from its
-                        // register.
+                        // Rows go up in even columns and down in odd ones: so two products in a row
+                        // have a factor in common, which is not read from its register again.
                         const int m = n % 2 ? 3 - i : i;
                         c[m][n] += as[m] * bs[n];
                     }
@@ -339,8 +341,8 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
                     put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
                             out + block + lane_n * 4, alpha, beta);
             } else {
-                // Where rows of C begin anywhere: the four work-items of a row store four columns
-                // at once.
+                // Not stored by fours: the four work-items of a row trade elements, and then store
+                // four neighbouring columns side by side.
                 uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
                         as_uint(c[m][n + 3]) };
                 transpose_four(x, lane_n, 2);

@@ -42,14 +42,14 @@ static void commit_copies(void)
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits for what this work-item has copied, but for the last 1 steps.
+// Waits until of the steps that this work-item has committed at most 1 are on their way.
 static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 }
 
-// Begins to copy 32 lines of 32 elements, of which this work-item copies 1 at a time, in one line
-// of 8. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+// Begins to copy 32 lines of 32 elements, of which this work-item copies 1 at a time, in one of
+// every 8 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_a(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32;
@@ -73,8 +73,8 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines, int
     }
 }
 
-// Begins to copy 64 lines of 32 elements, of which this work-item copies 4 at a time, in one line
-// of 32. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+// Begins to copy 64 lines of 32 elements, of which this work-item copies 4 at a time, in one of
+// every 32 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 4;
@@ -213,8 +213,8 @@ void kiln_sgemm_async_stream(long M, long N, long K,
         // bytes takes two turns of local memory, not four.
         const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
         const uint warp_m = 0, warp_n = warp % 2 * 32;
-        // Where a work-item's first rows (columns) are in the parts of a tile, of 32 (64) by 32
-        // values of k.
+        // Where a work-item's first rows (columns of B) are in the parts of a tile, which have 32
+        // rows (64 columns) by 32 values of k.
         const uint a_chunk = warp_m / 32 * 4096 + (warp_m % 32 / 4 + lane_m) * 16;
         const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
         float c[4][8];
@@ -277,8 +277,9 @@ void kiln_sgemm_async_stream(long M, long N, long K,
                         for (int n = 0; n < 8; n++)
                             #pragma unroll
                             for (int i = 0; i < 4; i++) {
-                                // Two products in a row have a factor in common, which is not read
-                                // from its register.
+                                // Rows go up in even columns and down in odd ones: so two products
+                                // in a row have a factor in common, which is not read from its
+                                // register again.
                                 const int m = n % 2 ? 3 - i : i;
                                 c[m][n] += as[m] * bs[n];
                             }
@@ -309,8 +310,9 @@ void kiln_sgemm_async_stream(long M, long N, long K,
                         for (int n = 0; n < 8; n++)
                             #pragma unroll
                             for (int i = 0; i < 4; i++) {
-                                // Two products in a row have a factor in common, which is not read
-                                // from its register.
+                                // Rows go up in even columns and down in odd ones: so two products
+                                // in a row have a factor in common, which is not read from its
+                                // register again.
                                 const int m = n % 2 ? 3 - i : i;
                                 c[m][n] += as[m] * bs[n];
                             }
@@ -361,8 +363,8 @@ void kiln_sgemm_async_stream(long M, long N, long K,
                         put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
                                 out + block + lane_n * 4, alpha, beta);
                 } else {
-                    // Where rows of C begin anywhere: the four work-items of a row store four
-                    // columns at once.
+                    // Not stored by fours: the four work-items of a row trade elements, and then
+                    // store four neighbouring columns side by side.
                     uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
                             as_uint(c[m][n + 3]) };
                     transpose_four(x, lane_n, 2);

@@ -17,7 +17,7 @@ static void store(float x, __global float *p)
 // K advances by 8, and in it by 2.
 
 // Copies 4 lines of X, 8 elements of each, to a tile in local memory.
-static void stage_a( __local float (*tile)[5], __global const float *X, int ld, int item)
+static void stage_a(__local float (*tile)[5], __global const float *X, int ld, int item)
 {
     for (int e = item; e < 32; e += 16) {
         const int k = e % 8, line = e / 8;

@@ -42,7 +42,7 @@ static void commit_copies(void)
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits for what this work-item has copied, but for the last 1 steps.
+// Waits until of the steps that this work-item has committed at most 1 are on their way.
 static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 1;" ::: "memory");

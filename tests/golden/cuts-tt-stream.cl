@@ -48,7 +48,7 @@ static void commit_copies(void)
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits for what this work-item has copied, but for the last 0 steps.
+// Waits until of the steps that this work-item has committed at most 0 are on their way.
 static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 0;" ::: "memory");

@@ -49,8 +49,8 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 128 lines of 16 elements, of which this work-item copies 2 at a time, in one line
-// of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+// Begins to copy 128 lines of 16 elements, of which this work-item copies 2 at a time, in one of
+// every 16 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_a(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 2;
@@ -74,8 +74,8 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines, in
     }
 }
 
-// Begins to copy 16 lines of 64 elements, of which this work-item copies 2 at a time, in one line
-// of 4. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+// Begins to copy 16 lines of 64 elements, of which this work-item copies 2 at a time, in one of
+// every 4 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_b(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32 * 2;
@@ -218,9 +218,10 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
     #pragma unroll
     for (int e = 0; e < 128; e++)
         c[e / 16][e % 16] = 0;
-    const int whole = K / 16, left = K % 16;
+    // K has all of `whole_steps` steps, and `left` values of k of one more, if that is not 0.
+    const int whole_steps = K / 16, left = K % 16;
     int now = 0;
-    for (; now < whole; now++) {
+    for (; now < whole_steps; now++) {
         mbarrier_wait(fulls + 8 * stage, phase);
         __local const uchar *a_tile = a_tiles + stage * 16384;
         __local const uchar *b_tile = b_tiles + stage * 8192;
@@ -269,6 +270,7 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
             phase ^= 1;
         }
     }
+    // What there is of the last step.
     if (now < num) {
         mbarrier_wait(fulls + 8 * stage, phase);
         __local const uchar *a_tile = a_tiles + stage * 16384;

@@ -82,8 +82,8 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
     }
 }
 
-// Begins to copy 32 lines of 8 elements, of which this work-item copies 1 at a time, in one line of
-// 4. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+// Begins to copy 32 lines of 8 elements, of which this work-item copies 1 at a time, in one of
+// every 4 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_b(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8;

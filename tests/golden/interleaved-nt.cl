@@ -18,7 +18,7 @@ static void commit_copies(void)
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits for what this work-item has copied, but for the last 1 steps.
+// Waits until of the steps that this work-item has committed at most 1 are on their way.
 static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
@@ -31,8 +31,8 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 64 lines of 16 elements, of which this work-item copies 1 at a time, in one line
-// of 8. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+// Begins to copy 64 lines of 16 elements, of which this work-item copies 1 at a time, in one of
+// every 8 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_a(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 16, col = item % 16;
@@ -56,8 +56,8 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines, in
     }
 }
 
-// Begins to copy 32 lines of 16 elements, of which this work-item copies 1 at a time, in one line
-// of 8. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+// Begins to copy 32 lines of 16 elements, of which this work-item copies 1 at a time, in one of
+// every 8 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_b(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 16, col = item % 16;
@@ -163,9 +163,10 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
     #pragma unroll
     for (int e = 0; e < 64; e++)
         c[e / 8][e % 8] = 0;
-    const int whole = K / 16, left = K % 16;
+    // K has all of `whole_steps` steps, and `left` values of k of one more, if that is not 0.
+    const int whole_steps = K / 16, left = K % 16;
     int stage = 0;
-    for (int t = 0; t < whole + 2; t++) {
+    for (int t = 0; t < whole_steps + 2; t++) {
         // What was asked for at t - 2 is there for all, and all have multiplied those of the step
         // before, whose place is the next one to copy to.
         if (t >= 2) {
@@ -217,6 +218,7 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
                     }
         }
     }
+    // What there is of the last step: the loop has fetched it.
     if (left > 0) {
         wait_for_copies();
         barrier(CLK_LOCAL_MEM_FENCE);

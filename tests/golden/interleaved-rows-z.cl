@@ -51,8 +51,8 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 32 lines of 8 elements, of which this work-item copies 1 at a time, in one line of
-// 8. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+// Begins to copy 32 lines of 8 elements, of which this work-item copies 1 at a time, in one of
+// every 8 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_a(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8;

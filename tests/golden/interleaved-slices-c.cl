@@ -55,8 +55,8 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 64 lines of 16 elements, of which this work-item copies 2 at a time, in one line
-// of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+// Begins to copy 64 lines of 16 elements, of which this work-item copies 2 at a time, in one of
+// every 16 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_a(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 2;
@@ -80,8 +80,8 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines, in
     }
 }
 
-// Begins to copy 64 lines of 16 elements, of which this work-item copies 2 at a time, in one line
-// of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+// Begins to copy 64 lines of 16 elements, of which this work-item copies 2 at a time, in one of
+// every 16 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_b(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 2;

@@ -77,9 +77,9 @@ void kiln_sgemm_thin_multiply(long L, long S, long K,
         for (; k + 2 <= to; k += 8) {
             const float2 a0 = load_row(x0 + k);
             const float2 a1 = load_row(x1 + k);
-            const float2 b0 = (float2) ( load(y0 + k * y_step), load(y0 + (k + 1) * y_step));
+            const float2 b0 = (float2) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step));
             c0_0 += a0 * b0; c0_1 += a1 * b0;
-            const float2 b1 = (float2) ( load(y1 + k * y_step), load(y1 + (k + 1) * y_step));
+            const float2 b1 = (float2) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step));
             c1_0 += a0 * b1; c1_1 += a1 * b1;
         }
     }

@@ -311,8 +311,9 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
                     for (int n = 0; n < 8; n++)
                         #pragma unroll
                         for (int i = 0; i < 8; i++) {
-                            // Two products in a row have a factor in common, which is not read from
-                            // its register.
+                            // Rows go up in even columns and down in odd ones: so two products in a
+                            // row have a factor in common, which is not read from its register
+                            // again.
                             const int m = n % 2 ? 7 - i : i;
                             c[m][n] += as[m] * bs[n];
                         }
@@ -351,8 +352,8 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
                         put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
                                 out + block + lane_n * 4, alpha, beta);
                 } else {
-                    // Where rows of C begin anywhere: the four work-items of a row store four
-                    // columns at once.
+                    // Not stored by fours: the four work-items of a row trade elements, and then
+                    // store four neighbouring columns side by side.
                     uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
                             as_uint(c[m][n + 3]) };
                     transpose_four(x, lane_n, 1);

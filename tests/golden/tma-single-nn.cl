@@ -413,8 +413,8 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
                 for (int n = 0; n < 4; n++)
                     #pragma unroll
                     for (int i = 0; i < 4; i++) {
-                        // Two products in a row have a factor in common, which is not read from its
-                        // register.
+                        // Rows go up in even columns and down in odd ones: so two products in a row
+                        // have a factor in common, which is not read from its register again.
                         const int m = n % 2 ? 3 - i : i;
                         c[m][n] += as[m] * bs[n];
                     }
@@ -435,8 +435,8 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
                 put_four((float4) (c[m][0], c[m][1], c[m][2], c[m][3]),
                         out + block + lane_n * 4, alpha, beta);
         } else {
-            // Where rows of C begin anywhere: the four work-items of a row store four columns at
-            // once.
+            // Not stored by fours: the four work-items of a row trade elements, and then store four
+            // neighbouring columns side by side.
             uint x[4] = { as_uint(c[m][0]), as_uint(c[m][1]), as_uint(c[m][2]), as_uint(c[m][3]) };
             transpose_four(x, lane_n, 2);
             if (row < M)

@@ -50,7 +50,7 @@ static void commit_copies(void)
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits for what this work-item has copied, but for the last 1 steps.
+// Waits until of the steps that this work-item has committed at most 1 are on their way.
 static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
@@ -63,8 +63,8 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 64 lines of 16 elements, of which this work-item copies 2 at a time, in one line
-// of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+// Begins to copy 64 lines of 16 elements, of which this work-item copies 2 at a time, in one of
+// every 16 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 2;
@@ -88,8 +88,8 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines, in
     }
 }
 
-// Begins to copy 64 lines of 16 elements, of which this work-item copies 2 at a time, in one line
-// of 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+// Begins to copy 64 lines of 16 elements, of which this work-item copies 2 at a time, in one of
+// every 16 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_b(uint to, __global const double *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 2;

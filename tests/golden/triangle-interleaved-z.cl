@@ -20,7 +20,7 @@ static void commit_copies(void)
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits for what this work-item has copied, but for the last 2 steps.
+// Waits until of the steps that this work-item has committed at most 2 are on their way.
 static void wait_for_copies(void)
 {
     asm volatile("cp.async.wait_group 2;" ::: "memory");
@@ -33,8 +33,8 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 32 lines of 8 elements, of which this work-item copies 1 at a time, in one line of
-// 16. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+// Begins to copy 32 lines of 8 elements, of which this work-item copies 1 at a time, in one of
+// every 16 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_a(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8;
@@ -58,8 +58,8 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
     }
 }
 
-// Begins to copy 8 lines of 32 elements, of which this work-item copies 1 at a time, in one line of
-// 4. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+// Begins to copy 8 lines of 32 elements, of which this work-item copies 1 at a time, in one of
+// every 4 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
 static void copy_b(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32;

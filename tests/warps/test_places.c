@@ -77,8 +77,8 @@ static void check(const struct world *world, size_t m, int32_t triangle)
 {
     const size_t pair = (size_t) abs(triangle), n = m * pair;
     const uint32_t tile_m = world->recipe.tile[0], tile_n = world->recipe.tile[1];
-    const uint32_t rows = (uint32_t) kiln_parts(m, tile_m),
-                   columns = (uint32_t) kiln_parts(n, tile_n);
+    const uint32_t rows = (uint32_t) kiln_ceil_div(m, tile_m),
+                   columns = (uint32_t) kiln_ceil_div(n, tile_n);
     struct kiln_product product = { .m = m, .n = n, .triangle = triangle };
     const uint64_t count = kiln_stored_tiles(&world->recipe, &product);
     const uint32_t stride = rows / NUM_SOME + 1;
@@ -88,7 +88,8 @@ static void check(const struct world *world, size_t m, int32_t triangle)
     for (uint32_t row = 0; row < rows; row++) {
         const uint64_t crossed = (uint64_t) row * tile_m * pair;
         const uint32_t first = triangle < 0 ? (uint32_t) (crossed / tile_n) : 0;
-        const uint64_t end = triangle < 0 ? columns : kiln_parts(crossed + tile_m * pair, tile_n);
+        const uint64_t end = triangle < 0 ? columns
+                                          : kiln_ceil_div(crossed + tile_m * pair, tile_n);
         const uint32_t num = (uint32_t) (end < columns ? end : columns) - first;
         if (row % stride == 0 || row + 1 == rows) {
             call(world, rows, columns, (uint32_t) before, num, triangle);

@@ -164,7 +164,7 @@ const struct family family_async = {
     .most = { "2147483136", "2147483136", "2147483136" },
     .tile = NV_TILE,
     .edges = NV_EDGES("WM", "WN; THROUGH ? HALF ? 2 : 32 : 1",
-        "PIECEA / ELEM_BYTES; PIECEB / ELEM_BYTES; BK / SLICES"),
+        "PIECEA / ELEM_BYTES; PIECEB / ELEM_BYTES; BK / SLICES; HALF ? 16 : SINGLE ? 4 : 1"),
     .unit_turns = "STREAM",
     .shares = "STREAM > 0",
     .capability = 80,

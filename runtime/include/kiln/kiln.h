@@ -132,10 +132,13 @@ enum kiln_precision {
  * - Devices: NVIDIA's compute capability 8.0 and later. The bound was measured on 9.0. */
 enum kiln_arithmetic { KILN_NATIVE = 1, KILN_ALLOW_EMULATION = 2 };
 
-/* The result of a call. 0 is success. Positive values are Kiln's own; they are pinned, and numbered
- * in the order in which the arguments of a call are checked: when several things are wrong, the one
- * with the lowest number counts. Negative values are OpenCL's codes (CL_OUT_OF_RESOURCES and so
- * on), passed through unchanged; compare with `status == (enum kiln_status)CL_OUT_OF_RESOURCES`. */
+/* The result of a call. 0 is success. Positive values are Kiln's own and do not change. They are
+ * numbered in the order in which arguments are checked: of several errors the lowest number counts.
+ * Two kinds are out of that order. KILN_SIZE_OVERFLOW counts in the place of the operand whose size
+ * overflows. What is known only with the kernels comes after all else: KILN_NO_KERNEL,
+ * KILN_NO_COMPILER, KILN_WORKSPACE_TOO_SMALL, KILN_PACK_BUFFER_TOO_SMALL and KILN_OUT_OF_MEMORY.
+ * Negative values are OpenCL's codes (CL_OUT_OF_RESOURCES and so on), passed through unchanged;
+ * compare with `status == (enum kiln_status)CL_OUT_OF_RESOURCES`. */
 enum kiln_status {
     KILN_STATUS_LEAST = -2147483647 - 1,   /* never returned: makes room for OpenCL's codes */
     KILN_SUCCESS = 0,
@@ -230,13 +233,16 @@ enum kiln_build { KILN_BUILD_AT_FIRST_USE = 0, KILN_BUILD_NOW = 1 };
 /* Options of a context. All zero is the default of every field, and what NULL in their place is. */
 struct kiln_context_params {
     /* NULL: the linked bundles that are for the device, in their order, then those that were tuned
-     * on a relative of it, the nearest first; three at most. A relative is a device of the same
-     * platform: for NVIDIA's, one of the same or an earlier compute capability; for others, one of
-     * the same kind (CPU or not) and native vector width; also the same device with another driver
-     * that a bundle was verified on. Otherwise this bundle, whatever device it was tuned on; it
-     * must outlive the context. In both cases the last linked bundle, the generic one, serves the
-     * calls that those before can not. Recipes that the device can not run, for example for lack of
-     * local memory, are left out one by one. */
+     * on a relative of it, the nearest first; three at most. A bundle's device is a relative if it
+     * is of the same platform and, for NVIDIA's, its compute capability is the same or an earlier
+     * one; for others, if it is of the same kind (CPU or not) and has the same native vector width.
+     * The same device with a driver that the bundle does not name counts as one too. Where the
+     * platform compiles in the application's process (PoCL, rusticl, Clover, Oclgrind), the driver
+     * must in any case be one that the bundle was tuned or verified on.
+     * Otherwise this bundle, whatever device it was tuned on; it must outlive the context. In both
+     * cases the last linked bundle, the generic one, serves the calls that those before can not.
+     * Recipes that the device can not run, for example for lack of local memory, are left out one
+     * by one. */
     const struct kiln_bundle *bundle;
     /* NULL: silent. Otherwise called once for each message, which is ended by NUL, has no newline
      * behind it, and is valid during the call only: which bundles are used, and whether they were
@@ -250,9 +256,8 @@ struct kiln_context_params {
      * have, and each transpose pair, once with triangles too, and compare exactly. Blocks until
      * they are done. */
     int self_test;
-    /* Not 0: no bundle serves that was tuned on a relative, or with another driver of a platform
-     * that compiles in the process. If no bundle is for the device, the generic one alone
-     * serves. */
+    /* Not 0: no bundle serves that was tuned on a relative, or that names other drivers than the
+     * device's. If no bundle is for the device, the generic one alone serves. */
     int exact_only;
     /* Not 0: the log is also told the shape of each call, and of each question about one, unless it
      * was seen lately: "shape: M N K single nt", and " batch=N" for a batch. Behind the first word
@@ -327,9 +332,6 @@ KILN_API void kiln_context_destroy(struct kiln_context **context);
  * them C is unchanged, with one exception: some kernels write C in two launches, and so do a
  * complex beta that is no real number and a Hermitian C. If the driver takes the first of these and
  * then refuses the second, for example for lack of memory, C is undefined.
- * KILN_SIZE_OVERFLOW counts in the place of the operand whose size overflows. What can be known
- * only with the kernels comes last: KILN_WORKSPACE_TOO_SMALL, and KILN_PACK_BUFFER_TOO_SMALL in
- * kiln_pack_enqueue.
  * When the driver refuses a kernel, its sizes or its arguments, or memory is lacking for it or its
  * workspace, on the host or on the device, the next recipe that can serve the call is tried. The
  * status is an error, that of the first, only if none is left.
@@ -466,7 +468,7 @@ struct kiln_gemm {
     enum kiln_layout layout;           /* 0: KILN_ROW_MAJOR */
     enum kiln_transpose transa, transb;    /* 0: KILN_NO_TRANS */
     size_t m, n, k;                    /* no default: 0 is 0 */
-    double alpha, beta;                /* 0 is 0; rounded to float unless the precision is double */
+    double alpha, beta;                /* 0 is 0; rounded to float unless numbers are doubles */
     double alpha_imag, beta_imag;      /* imaginary parts; not looked at unless it is complex */
     cl_mem a, b, c;
     size_t a_offset, b_offset, c_offset;   /* elements */

@@ -1,0 +1,346 @@
+// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+static uint local_address(__local const void *p)
+{
+    return (uint) (ulong) p;
+}
+
+// The work-items of a warp wait for each other, and see what each has written.
+static void warp_sync(void)
+{
+    asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+}
+
+// A barrier in local memory counts arrivals, and the bytes of copies under way.
+static void mbarrier_init(uint mbarrier, uint arrivals)
+{
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
+}
+
+static void mbarrier_wait(uint mbarrier, uint phase)
+{
+    asm volatile("{ .reg .pred done;\n"
+            "again: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n"
+            "@!done bra again; }" :: "r"(mbarrier), "r"(phase) : "memory");
+}
+
+static void mbarrier_arrive(uint mbarrier)
+{
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(mbarrier) : "memory");
+}
+
+// Arrives when what this work-item has begun to copy is there.
+static void mbarrier_arrive_copied(uint mbarrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" :: "r"(mbarrier) : "memory");
+}
+
+// Begins to copy an element into local memory, or 0 where there is none.
+static void copy_element(uint to, __global const float2 *from, bool is_there)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::
+            "r"(to), "l"((ulong) from),
+            "r"(is_there ? 8 : 0) : "memory");
+}
+
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
+// side by side have 16 lines.
+static uint swizzled(uint line, uint x, uint part)
+{
+    return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
+}
+
+// Begins to copy 64 lines of 16 elements, of which this work-item copies 1 at a time, in one of
+// every 8 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_a(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
+{
+    const uint first = item / 16, col = item % 16;
+    from += first * ld + col;
+    if (lines >= 64 && cols >= 16) {
+        const uint x = col;
+        #pragma unroll
+        for (uint n = 0; n < 64; n += 8) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_element(to + where, from + n * ld, true);
+        }
+    } else {
+        const uint x = col;
+        #pragma unroll
+        for (uint n = 0; n < 64; n += 8) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
+        }
+    }
+}
+
+// Begins to copy 16 lines of 32 elements, of which this work-item copies 1 at a time, in one of
+// every 4 lines. There are `lines` and `cols` of the matrix left; what lies beyond is 0.
+static void copy_b(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
+{
+    const uint first = item / 32, col = item % 32;
+    from += first * ld + col;
+    if (lines >= 16 && cols >= 32) {
+        const uint x = col;
+        #pragma unroll
+        for (uint n = 0; n < 16; n += 4) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_element(to + where, from + n * ld, true);
+        }
+    } else {
+        const uint x = col;
+        #pragma unroll
+        for (uint n = 0; n < 16; n += 4) {
+            const uint line = first + n;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
+        }
+    }
+}
+
+static float2 load(__global const float2 *p)
+{
+    return *p;
+}
+
+static void store(float2 x, __global float2 *p)
+{
+    *p = x;
+}
+
+// x times (re, im). A factor that is real multiplies each part alone, as real products do.
+static float2 scaled(float2 x, float re, float im)
+{
+    return im == 0 ? re * x : (float2) (re * x.x - im * x.y, re * x.y + im * x.x);
+}
+
+// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
+static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,
+        float beta_imag,
+        __global float2 *p)
+{
+    x.y *= is_conjugated ? -1 : 1;
+    x = scaled(x, alpha, alpha_imag);
+    if (beta != 0 || beta_imag != 0)
+        x += scaled(load(p), beta, beta_imag);
+    store(x, p);
+}
+
+// Row and column, in its tile, of the e-th element that a work-item has.
+static uint2 place_of(uint item, uint e)
+{
+    const uint warp = item / 32, lane = item % 32;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 16;
+    // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
+    // takes two turns of local memory, not four.
+    const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
+    const uint m = e / 4, n = e % 4;
+    const uint row = m * 8 + lane_m;
+    const uint col = n / 2 * 8 + lane_n * 2 + n % 2;
+    return (uint2) (warp_m + row, warp_n + col);
+}
+
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored M x K.
+// B is stored K x N.
+// For NVIDIA's compute capability 9.0. Real part and imaginary part lie side by side.
+// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16 deep, are copied
+// into local memory by 4 warps of their own, up to 8 at a time: a tile's `full` barrier says that
+// it is there, its `empty` barrier that all whose step it is have read it. 2 groups of warps take
+// the steps in turn.
+__kernel __attribute__((reqd_work_group_size(384, 1, 1)))
+void kiln_cgemm_interleaved_multiply(long M, long N, long K,
+        __global const float2 *restrict A, long a_offset, long lda,
+        __global const float2 *restrict B, long b_offset, long ldb, int conj_b,
+        float alpha, float alpha_imag, float beta, float beta_imag, int conj_a,
+        __global float2 *restrict C, long c_offset, long ldc)
+{
+    __local uchar both_tiles[98304] __attribute__((aligned(1024)));
+    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 65536;
+    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
+    __local ulong full[8], empty[8];
+    const uint fulls = local_address(full), empties = local_address(empty);
+    A += a_offset;
+    B += b_offset;
+    C += c_offset;
+    if (get_local_id(0) == 0)
+        for (int s = 0; s < 8; s++) {
+            mbarrier_init(fulls + 8 * s, 128);
+            mbarrier_init(empties + 8 * s, 4);
+        }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) >= 256) {
+        const uint item = get_local_id(0) - 256;
+        uint stage = 0, phase = 1;
+        const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
+        const int first = 0, num = (K + 15) / 16;
+        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;
+        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+        const uint band_rows = min(tiles_m - band, (uint) 8);
+        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+        const int first_m = tile_m * 64, first_n = tile_n * 32;
+        for (int t = 0; t < num; t++) {
+            mbarrier_wait(empties + 8 * stage, phase);
+            const int step = first + t;
+            const int k = step * 16;
+            copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
+            copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
+            mbarrier_arrive_copied(fulls + 8 * stage);
+            if (++stage == 8) {
+                stage = 0;
+                phase ^= 1;
+            }
+        }
+        return;
+    }
+    const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
+    // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
+    // takes two turns of local memory, not four.
+    const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 16;
+    uint stage = 0, phase = 0;
+    // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
+    const float sign = conj_a == conj_b ? 1 : -1;
+
+    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
+    const int first = 0, num = (K + 15) / 16;
+    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, (uint) 8);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    const int first_m = tile_m * 64, first_n = tile_n * 32;
+    // What the real and imaginary parts of rows of A give with those of columns of B.
+    float c[8][8];
+    #pragma unroll
+    for (int e = 0; e < 64; e++)
+        c[e / 8][e % 8] = 0;
+    // K has all of `whole_steps` steps, and `left` values of k of one more, if that is not 0.
+    const int whole_steps = K / 16, left = K % 16;
+    // Of 2 steps in a row one is this warp's.
+    const int slice = warp / 4;
+    stage = slice;
+    int now = slice;
+    for (; now < whole_steps; now += 2) {
+        mbarrier_wait(fulls + 8 * stage, phase);
+        __local const uchar *a_tile = a_tiles + stage * 8192;
+        __local const uchar *b_tile = b_tiles + stage * 4096;
+        // Hands back the place of the step before, which is not done sooner: what is read from
+        // local memory has surely arrived only when it has been multiplied.
+        warp_sync();
+        if (now >= 2 && lane == 0)
+            mbarrier_arrive(empties + 8 * (stage < 2 ? stage + 6 : stage - 2));
+        // A read brings two elements: two values of k where these lie side by side, else two rows
+        // (columns) of one.
+        #pragma unroll 8
+        for (int q = 0; q < 8; q++) {
+            float2 as[2][4], bs[2][4];
+            #pragma unroll
+            for (int m = 0; m < 4; m++) {
+                const float4 x = *(__local const float4 *) (a_tile + m * 1024
+                        + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
+                as[0][m] = x.s01, as[1][m] = x.s23;
+            }
+            #pragma unroll
+            for (int h = 0; h < 2; h++)
+                #pragma unroll
+                for (int n = 0; n < 4; n += 2) {
+                    const uint k = 2 * q + h;
+                    const float4 x = *(__local const float4 *) (b_tile + k * 128 + n / 4 * 2048
+                            + (warp_n / 16 * 2048 + (warp_n / 2 % 8 + lane_n) * 16 ^ k % 8 * 16
+                                    ^ n / 2 % 2 * 64));
+                    bs[h][n] = x.s01, bs[h][n + 1] = x.s23;
+                }
+            // Each part of A by each part of B. Two products in a row have a factor in common,
+            // which is kept where it is multiplied: registers are read in two banks, and a product
+            // has three operands.
+            #pragma unroll
+            for (int h = 0; h < 2; h++)
+                #pragma unroll
+                for (int n = 0; n < 8; n++)
+                    #pragma unroll
+                    for (int i = 0; i < 8; i++) {
+                        const int m = n % 2 ? 7 - i : i;
+                        c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
+                                * (n % 2 ? bs[h][n / 2].y : bs[h][n / 2].x);
+                    }
+        }
+        stage += 2;
+        if (stage >= 8) {
+            stage -= 8;
+            phase ^= 1;
+        }
+    }
+    // What there is of the last step.
+    if (now < num) {
+        mbarrier_wait(fulls + 8 * stage, phase);
+        __local const uchar *a_tile = a_tiles + stage * 8192;
+        __local const uchar *b_tile = b_tiles + stage * 4096;
+        // A read brings two elements: two values of k where these lie side by side, else two rows
+        // (columns) of one.
+        for (int q = 0; 2 * q < left; q++) {
+            float2 as[2][4], bs[2][4];
+            #pragma unroll
+            for (int m = 0; m < 4; m++) {
+                const float4 x = *(__local const float4 *) (a_tile + m * 1024
+                        + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
+                as[0][m] = x.s01, as[1][m] = x.s23;
+            }
+            #pragma unroll
+            for (int h = 0; h < 2; h++)
+                #pragma unroll
+                for (int n = 0; n < 4; n += 2) {
+                    const uint k = 2 * q + h;
+                    const float4 x = *(__local const float4 *) (b_tile + k * 128 + n / 4 * 2048
+                            + (warp_n / 16 * 2048 + (warp_n / 2 % 8 + lane_n) * 16 ^ k % 8 * 16
+                                    ^ n / 2 % 2 * 64));
+                    bs[h][n] = x.s01, bs[h][n + 1] = x.s23;
+                }
+            // Each part of A by each part of B. Two products in a row have a factor in common,
+            // which is kept where it is multiplied: registers are read in two banks, and a product
+            // has three operands.
+            #pragma unroll
+            for (int h = 0; h < 2; h++)
+                #pragma unroll
+                for (int n = 0; n < 8; n++)
+                    #pragma unroll
+                    for (int i = 0; i < 8; i++) {
+                        const int m = n % 2 ? 7 - i : i;
+                        c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
+                                * (n % 2 ? bs[h][n / 2].y : bs[h][n / 2].x);
+                    }
+        }
+    }
+    // What slices have is added up, always in the same order, through local memory.
+    __local float2 *sums = (__local float2 *) both_tiles + item % 128;
+    asm volatile("bar.sync 2, 256;" ::: "memory");
+    if (slice > 0)
+        #pragma unroll
+        for (int e = 0; e < 16; e++) {
+            const int m = e / 4 * 2, n = e % 4 * 2;
+            const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
+                    sign * c[m][n + 1] + c[m + 1][n]);
+            sums[((slice - 1) * 16 + e) * 128] = sum;
+        }
+    asm volatile("bar.sync 2, 256;" ::: "memory");
+    if (slice > 0)
+        return;
+    #pragma unroll
+    for (int e = 0; e < 16; e++) {
+        const float2 more = sums[e * 128];
+        c[e / 4 * 2][e % 4 * 2] += more.x;
+        c[e / 4 * 2 + 1][e % 4 * 2] += more.y;
+    }
+    #pragma unroll
+    for (int e = 0; e < 16; e++) {
+        const int m = e / 4 * 2, n = e % 4 * 2;
+        const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
+                sign * c[m][n + 1] + c[m + 1][n]);
+        const uint2 place = place_of(item, e);
+        const long row = first_m + place.x, col = first_n + place.y;
+        if (row < M && col < N)
+            put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+    }
+}
