@@ -26,6 +26,7 @@ static const struct family_value values[] = {
     NV_VALUES,
     NV_NEXTN("1"),
     { "ASYNC", "1" },
+    { "ANYWHERE", "0" },
     { "FETCHING", "FETCH > 0" },
     { "SWIZZLED", "1" },
     { "EDGES", "0" },
