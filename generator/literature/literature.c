@@ -8,7 +8,7 @@
 #include "../core/assemble.h"
 #include "../core/text.h"
 #include "../tune/device.h"
-#include "../tune/known.h"
+#include "../tune/linked.h"
 #include "../tune/supervise.h"
 #include "../tune/verify.h"
 
@@ -127,7 +127,7 @@ static bool measure(struct literature *literature, struct entry *entry)
         .kind = TRIAL_MEASURE, .problem = entry->problem, .m = entry->m, .n = entry->n,
         .k = entry->k, .deadline = literature->options->preset_seconds,
     };
-    entry->has_own = known_dispatch(&literature->launcher, &entry->problem, entry->m, entry->n,
+    entry->has_own = linked_dispatch(&literature->launcher, &entry->problem, entry->m, entry->n,
             entry->k, &entry->own);
     const bool is_own = entry->has_own && config_equal(&entry->own, &entry->config);
     if (entry->has_own && !is_own)

@@ -1,7 +1,7 @@
 /* crew.c: see crew.h. */
 #include "crew.h"
 #include "clock.h"
-#include "quiet.h"
+#include "processors.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -40,7 +40,7 @@ unsigned crew_size(long cores, double memory)
 
 unsigned crew_size_here(long left_alone)
 {
-    return crew_size(usable_processors() - left_alone,
+    return crew_size(processors_usable() - left_alone,
             (double) sysconf(_SC_PHYS_PAGES) * (double) sysconf(_SC_PAGESIZE));
 }
 

@@ -20,10 +20,10 @@
  */
 #include "phase.h"
 #include "baseline.h"
-#include "drawn.h"
 #include "edges_phase.h"
 #include "finalists.h"
-#include "first.h"
+#include "finals.h"
+#include "first_phase.h"
 #include "search_phase.h"
 
 #include <math.h>
@@ -146,7 +146,7 @@ static unsigned first_shapes(const struct phases *phases, struct shape drawn,
 {
     unsigned num = 0;
     shapes[num++] = drawn;
-    if (is_cpu(phases) || !drawn_has_fewer_beside(drawn))
+    if (is_cpu(phases) || !finals_has_fewer_beside(drawn))
         return num;
     const size_t long_side = drawn.m > drawn.n ? drawn.m : drawn.n;
     shapes[num++] = (struct shape){ 1, long_side, drawn.k };
@@ -220,7 +220,7 @@ static bool time_first(struct phases *phases)
     bool takes_turns = false, has_shape = false;
     if (!is_cpu(phases))
         tuner_warm(phases->tuner, &problems[0], first.configs, first.num);
-    struct draw draw = drawn_begin(phases, "first");
+    struct draw draw = finals_draw(phases, "first");
     for (unsigned i = 0; i < FIRST_SHAPES; i++) {
         struct shape shapes[FIRST_BESIDE];
         struct drawn drawn;
@@ -278,8 +278,8 @@ bool phases_run(struct tuner *tuner, const struct precision *precision, double s
     search_all(&phases);
     if (phases_must_stop(&phases) || phases_is_part(tuner))
         return !phases_must_stop(&phases);
-    return check_edges(&phases) && drawn_time_own(&phases, matrix_end) &&
-           drawn_time(&phases, RECORD_MATRIX, "tune", MATRIX_SHAPES, drawn_end) &&
-           drawn_fill(&phases, "tune", MATRIX_SHAPES, matrix_end) &&
-           drawn_time(&phases, RECORD_HELD, "held", HELD_SHAPES, 1);
+    return check_edges(&phases) && finals_time_own(&phases, matrix_end) &&
+           finals_time(&phases, RECORD_MATRIX, "tune", MATRIX_SHAPES, drawn_end) &&
+           finals_fill(&phases, "tune", MATRIX_SHAPES, matrix_end) &&
+           finals_time(&phases, RECORD_HELD, "held", HELD_SHAPES, 1);
 }

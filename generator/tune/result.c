@@ -2,7 +2,7 @@
 #include "result.h"
 #include "crew.h"
 #include "embed.h"
-#include "own.h"
+#include "own_shapes.h"
 #include "../core/emit.h"
 #include "../core/files.h"
 #include "../core/select.h"
@@ -254,6 +254,6 @@ void result_report(const struct options *options, const struct tuner *tuner,
     }
     for (size_t i = 0; i < options->num_precisions; i++)
         warn_precision(options, tuner, winners, options->precisions[i]);
-    own_report(options, tuner, winners);
+    own_shapes_report(options, tuner, winners);
     warn_loss(options, winners);
 }

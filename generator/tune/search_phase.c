@@ -1,10 +1,10 @@
 /* search_phase.c: see search_phase.h. */
 #include "search_phase.h"
 #include "baseline.h"
-#include "drawn.h"
 #include "finalists.h"
+#include "finals.h"
+#include "own_shapes.h"
 #include "task_search.h"
-#include "own.h"
 #include "../core/times.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static size_t list_own(const struct phases *phases, struct task tasks[MAX_OWN])
     size_t num = 0;
     for (size_t i = 0; i < phases->tuner->num_own && num < MAX_OWN; i++) {
         const struct own_shape *own = &phases->tuner->own[i];
-        if (own_is_for(own, phases->precision))
+        if (own_shape_is_for(own, phases->precision))
             tasks[num++] = (struct task){ own->shape, own->pair < 0 ? 0 : own->pair, own->weight };
     }
     return num;
@@ -65,7 +65,7 @@ static size_t list_tasks(const struct phases *phases, struct task tasks[MAX_SEAR
     const unsigned num_drawn = head->shard.num || head->merged || fit >= most ? most
                              : fit > 2                                        ? (unsigned) fit
                                                                               : 2;
-    struct draw draw = drawn_begin(phases, "search");
+    struct draw draw = finals_draw(phases, "search");
     struct drawn drawn;
     size_t num = *own = list_own(phases, tasks);
     for (unsigned i = 0; i < num_drawn; i++)
@@ -150,9 +150,9 @@ static void add_known(struct phases *phases, unsigned from, unsigned to, bool is
 }
 
 /* What was known before the search and is not among the first `from`: in its order, in which those
- * near the best at some shape come early (first.h), up to MOST_NEAR, whether they are relatives' or
- * not; then what else relatives have, as their shapes may not have been drawn; then the siblings of
- * all finalists; then the rest. */
+ * near the best at some shape come early (first_phase.h), up to MOST_NEAR, whether they are
+ * relatives' or not; then what else relatives have, as their shapes may not have been drawn; then
+ * the siblings of all finalists; then the rest. */
 static void add_rest_of_known(struct phases *phases, unsigned from)
 {
     add_known(phases, from, MOST_NEAR, true);

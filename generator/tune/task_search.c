@@ -4,7 +4,7 @@
  * a few tries. Then the best family goes on, and in one of four turns the next best.
  */
 #include "task_search.h"
-#include "known.h"
+#include "linked.h"
 #include "../core/space.h"
 
 #include <math.h>
@@ -85,7 +85,7 @@ static void add_known(struct family_search *one)
 {
     struct config known[MAX_KNOWN];
     struct point point;
-    const size_t num = known_configs(&one->space.facts, one->space.problem.precision, known,
+    const size_t num = linked_configs(&one->space.facts, one->space.problem.precision, known,
             MAX_KNOWN);
     for (size_t i = 0; i < num; i++)
         if (locate(one, &known[i], &point))

@@ -6,7 +6,7 @@
 #include "child.h"
 #include "device.h"
 #include "protocol.h"
-#include "quiet.h"
+#include "processors.h"
 #include "timing.h"
 
 #include <signal.h>
@@ -309,7 +309,7 @@ int trial_main(const char *device, const char *facts, bool is_member)
     struct trial *trial = calloc(1, sizeof *trial);
     signal(SIGINT, SIG_IGN);
     if (!is_member)
-        quieten_pocl();
+        processors_bind_pocl();
     if (!trial || !(trial->out = child_output())) {
         free(trial);
         return EXIT_FAILURE;

@@ -1,9 +1,9 @@
 /* tune.c: the command that turns a device into a bundle. */
 #include "options.h"
-#include "alone.h"
 #include "clock.h"
-#include "known.h"
-#include "own.h"
+#include "linked.h"
+#include "ninja.h"
+#include "own_shapes.h"
 #include "result.h"
 #include "tuner.h"
 #include "../core/files.h"
@@ -55,8 +55,8 @@ static void finish_all(const struct options *options, struct tuner *tuner)
 static void tune_all(const struct options *options, struct tuner *tuner)
 {
     tuner->facts = tuner->records.head.facts;
-    tuner->records.prior = known_time;
-    tuner->records.prior_user = kiln_known_bundles;
+    tuner->records.prior = linked_time;
+    tuner->records.prior_user = kiln_tuner_bundles;
     tuner->seconds = phases_share(tuner) * options->seconds;
     tuner->budget = usable * tuner->seconds;
     tuner->slack = (tuner->seconds - tuner->budget) / 2;
@@ -169,7 +169,7 @@ static int measure(const struct options *options, struct tuner *tuner)
 {
     char path[PATH_BYTES], error[FAMILY_ERROR_BYTES];
     struct journal_head head = { .generator = record_generator_hash(), .shard = options->shard };
-    alone_wait(&stop_requested, options->quiet);
+    ninja_wait(&stop_requested, options->quiet);
     if (stop_requested)
         return fail("stopped before it began");
     tuner->last_event = clock_now();
@@ -215,7 +215,7 @@ static bool is_settled(const struct options *options, int *status)
             error);
     if (found == SUPERVISE_ABSENT && options->device[0])
         *status = fail(error);
-    else if (found == SUPERVISE_FOUND && options->unless_matched && known_match(&facts))
+    else if (found == SUPERVISE_FOUND && options->unless_matched && linked_match(&facts))
         *status = result_write_empty(options, "a linked bundle matches the device", false);
     else if (found == SUPERVISE_ABSENT && options->unless_matched)
         *status = result_write_empty(options, error, false);
@@ -250,16 +250,16 @@ int tune_main(const struct options *options)
         .json = options->json,
         .quiet = options->quiet,
         .stop = &stop_requested,
-        .kin = known_kin,
-        .generic = known_generic,
-        .of_kind = known_of_kind,
-        .known = kiln_known_bundles,
+        .kin = linked_kin,
+        .generic = linked_generic,
+        .of_kind = linked_of_kind,
+        .known = kiln_tuner_bundles,
         .is_strict = options->or_generic,
     };
     if (!make_output(options->output))
         return EXIT_FAILURE;
     if (options->shapes_file && options->shapes_file[0] &&
-            !own_read(options->shapes_file, &own, error))
+            !own_shapes_read(options->shapes_file, &own, error))
         return fail(error);
     tuner.num_own = own.num;
     if (options->facts && !facts_read(options->facts, &least, error))

@@ -48,7 +48,7 @@ struct tuner {
     double spent;                      /* of the rows used so far */
     double last_event;                 /* clock when the last row was written */
     size_t num_measured, num_recalled; /* evaluations that were done, or found in the journal */
-    const struct own_shape *own;       /* the application's own shapes, by weight (own.h) */
+    const struct own_shape *own;       /* the application's own shapes, by weight (own_shapes.h) */
     size_t num_own;
     bool json, quiet;
     tuner_lister *kin;                 /* recipes of the device's own bundles and of its relatives';

@@ -17,7 +17,7 @@
 #include "report.h"
 #include "triangles.h"
 #include "tune/interrupt.h"
-#include "tune/quiet.h"
+#include "tune/processors.h"
 
 enum { EXIT_USAGE = 2 };
 
@@ -259,7 +259,7 @@ int main(int argc, char **argv)
         return openblas_child_run(argv[2]);
     }
 #endif
-    quieten_pocl();
+    processors_bind_pocl();
     if (options_parse(&options, argc, argv)) {
         status = bench_run(&options);
     } else if (options.failed) {

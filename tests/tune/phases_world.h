@@ -6,8 +6,8 @@
 #include "core/select.h"
 #include "core/space.h"
 #include "ahead.h"
-#include "known.h"
-#include "own.h"
+#include "linked.h"
+#include "own_shapes.h"
 #include "task_search.h"
 #include "tuner.h"
 
@@ -39,7 +39,7 @@ static size_t num_missed;
 static size_t stop_after; /* Ctrl-C after so many rows; 0: never */
 static volatile int stop;
 
-size_t known_configs(const struct device_facts *facts, const struct precision *precision,
+size_t linked_configs(const struct device_facts *facts, const struct precision *precision,
         struct config *configs, size_t max)
 {
     (void) facts;

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct kiln_bundle *const kiln_known_bundles[];
-const struct kiln_bundle *const kiln_known_bundles[] = { NULL };
+extern const struct kiln_bundle *const kiln_tuner_bundles[];
+const struct kiln_bundle *const kiln_tuner_bundles[] = { NULL };
 const struct kiln_bundle *const kiln_linked_bundles[] = { NULL };
 
 static struct tuner tuner;

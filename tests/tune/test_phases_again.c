@@ -1,7 +1,7 @@
 /* test_phases_again.c: runs that end early, go on or are one shard of several; and what is built
  * ahead. With made-up times in place of a device. */
 #include "phases_world.h"
-#include "drawn.h"
+#include "finals.h"
 
 /* ---- Budgets and ends ---- */
 
@@ -121,7 +121,7 @@ static unsigned count_filled(bool is_slow)
         .rate = 1e9,
         .finalists = { kin[0], kin[1] },
         .num_finalists = 2 };
-    struct draw draw = drawn_begin(&phases, "tune");
+    struct draw draw = finals_draw(&phases, "tune");
     struct record results[2];
     for (int pair = 0; pair < NUM_PAIRS; pair++) {
         const struct problem problem = problem_of_pair(phases.precision, pair);
@@ -131,12 +131,12 @@ static unsigned count_filled(bool is_slow)
     for (unsigned i = 0; i < SHAPES; i++) {
         struct drawn drawn;
         assert_true(draw_shape(&draw, &drawn));
-        const struct problem problem = problem_of_pair(phases.precision, drawn_pair(i));
+        const struct problem problem = problem_of_pair(phases.precision, finals_pair(i));
         assert_true(tuner_evaluate(&tuner, RECORD_MATRIX, &problem,
                 (struct shape){ drawn.m, drawn.n, drawn.k }, kin, i < TIMED ? 2 : 1, 0, results));
     }
     assert_int_equal(count_rows(RECORD_MATRIX, &kin[1]), TIMED);
-    assert_true(drawn_fill(&phases, "tune", 2 * SHAPES, 1));
+    assert_true(finals_fill(&phases, "tune", 2 * SHAPES, 1));
     assert_int_equal(count_tasks(RECORD_MATRIX), SHAPES); /* none that was not there */
     return count_rows(RECORD_MATRIX, &kin[1]) - TIMED;
 }

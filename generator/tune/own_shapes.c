@@ -1,5 +1,5 @@
-/* own.c: see own.h. */
-#include "own.h"
+/* own_shapes.c: see own_shapes.h. */
+#include "own_shapes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static void sort(struct own_shapes *own)
     }
 }
 
-bool own_read(const char *path, struct own_shapes *own, char error[EXTENTS_ERROR_BYTES])
+bool own_shapes_read(const char *path, struct own_shapes *own, char error[EXTENTS_ERROR_BYTES])
 {
     own->num = 0;
     if (!extents_read_file(path, take, own, error))
@@ -55,7 +55,7 @@ bool own_read(const char *path, struct own_shapes *own, char error[EXTENTS_ERROR
     return true;
 }
 
-bool own_is_for(const struct own_shape *own, const struct precision *precision)
+bool own_shape_is_for(const struct own_shape *own, const struct precision *precision)
 {
     return !own->precision || own->precision == precision;
 }
@@ -153,14 +153,14 @@ static void report_one(const struct tuner *tuner, const struct winners *winners,
     }
 }
 
-void own_report(const struct options *options, const struct tuner *tuner,
+void own_shapes_report(const struct options *options, const struct tuner *tuner,
         const struct winners *winners)
 {
     for (size_t i = 0; i < tuner->num_own; i++) {
         const struct own_shape *own = &tuner->own[i];
         bool is_tuned = false;
         for (size_t p = 0; p < options->num_precisions; p++)
-            if (own_is_for(own, options->precisions[p])) {
+            if (own_shape_is_for(own, options->precisions[p])) {
                 const bool runs = precision_is_there(options->precisions[p], &tuner->facts);
                 is_tuned = true;
                 if (runs || own->precision)

@@ -1,9 +1,9 @@
-/* drawn.c: see drawn.h. */
-#include "drawn.h"
+/* finals.c: see finals.h. */
+#include "finals.h"
 #include "baseline.h"
 #include "edges_phase.h"
 #include "finalists.h"
-#include "own.h"
+#include "own_shapes.h"
 #include "../core/times.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 enum { GENERIC_SHAPES = 12, FITTED_FROM = 12, FIT_EVERY = 6, NARROW_OCTAVES = 4, AGAIN_MOST = 4 };
 
 /* A finalist is timed only if its predicted time is at most so many times the best one's. On CPUs
- * those left out have no second chance (drawn_fill), but more shapes are worth more. At held-out
+ * those left out have no second chance (finals_fill), but more shapes are worth more. At held-out
  * shapes a wrong prediction must show. */
 static const double far_behind = 2, far_behind_on_cpu = 1.3, far_behind_held = 4;
 /* A finalist that was left out is timed where later fits predict it to be within this factor of the
@@ -63,7 +63,7 @@ static struct draw_limits limits_of(const struct phases *phases)
     return limits;
 }
 
-struct draw drawn_begin(const struct phases *phases, const char *purpose)
+struct draw finals_draw(const struct phases *phases, const char *purpose)
 {
     const struct draw_limits limits = limits_of(phases);
     struct draw draw;
@@ -206,7 +206,7 @@ static bool time_shape(struct phases *phases, enum record_kind kind, const struc
            (!is_held || time_again(phases, fitted, &problem, shape, takers, num, results));
 }
 
-bool drawn_has_fewer_beside(struct shape shape)
+bool finals_has_fewer_beside(struct shape shape)
 {
     const enum draw_kind kind = draw_kind_of(shape.m, shape.n, shape.k);
     return kind == DRAW_THIN || kind == DRAW_DEEP;
@@ -220,7 +220,7 @@ static struct shape narrowed(struct shape shape, unsigned number)
     return shape;
 }
 
-int drawn_pair(unsigned number)
+int finals_pair(unsigned number)
 {
     const unsigned class = number % DRAW_NUM_CLASSES, round = number / DRAW_NUM_CLASSES;
     return (int) ((class + class / 2 + round + round / NUM_PAIRS) % NUM_PAIRS);
@@ -232,18 +232,18 @@ static bool time_number(struct phases *phases, enum record_kind kind, const stru
 {
     const bool with_generic = kind == RECORD_MATRIX && number < GENERIC_SHAPES;
     const struct shape shape = { drawn->m, drawn->n, drawn->k };
-    const int pair = kind == RECORD_MATRIX ? drawn_pair(number)
+    const int pair = kind == RECORD_MATRIX ? finals_pair(number)
                                            : (int) kiln_pair(drawn->transa, drawn->transb);
     if (!time_shape(phases, kind, fitted, shape, pair, with_generic, end))
         return false;
-    return kind != RECORD_MATRIX || !drawn_has_fewer_beside(shape) ||
+    return kind != RECORD_MATRIX || !finals_has_fewer_beside(shape) ||
            time_shape(phases, kind, fitted, narrowed(shape, number), pair, with_generic, end);
 }
 
-bool drawn_time(struct phases *phases, enum record_kind kind, const char *purpose, unsigned num,
+bool finals_time(struct phases *phases, enum record_kind kind, const char *purpose, unsigned num,
         double end)
 {
-    struct draw draw = drawn_begin(phases, purpose);
+    struct draw draw = finals_draw(phases, purpose);
     struct times fitted = { .candidates = NULL };
     bool goes_on = true;
     progress_phase(phases->tuner, "%s %s", phases->precision->name, record_kind_words[kind]);
@@ -297,9 +297,9 @@ static bool fill_shape(struct phases *phases, const struct times *fitted, struct
            tuner_evaluate(phases->tuner, RECORD_MATRIX, &problem, shape, takers, num, 0, results);
 }
 
-bool drawn_fill(struct phases *phases, const char *purpose, unsigned num, double end)
+bool finals_fill(struct phases *phases, const char *purpose, unsigned num, double end)
 {
-    struct draw draw = drawn_begin(phases, purpose);
+    struct draw draw = finals_draw(phases, purpose);
     struct times fitted;
     if (phases->tuner->facts.value[FACT_IS_CPU])
         return true;
@@ -312,7 +312,7 @@ bool drawn_fill(struct phases *phases, const char *purpose, unsigned num, double
         if (!draw_shape(&draw, &drawn))
             continue;
         const struct shape shape = { drawn.m, drawn.n, drawn.k };
-        const int pair = drawn_pair(i);
+        const int pair = finals_pair(i);
         goes_on = fill_shape(phases, &fitted, shape, pair, end) &&
                   fill_shape(phases, &fitted, narrowed(shape, i), pair, end);
     }
@@ -320,13 +320,13 @@ bool drawn_fill(struct phases *phases, const char *purpose, unsigned num, double
     return !phases_must_stop(phases);
 }
 
-bool drawn_time_own(struct phases *phases, double end)
+bool finals_time_own(struct phases *phases, double end)
 {
     const struct times nothing = { .candidates = NULL };
     for (size_t i = 0; i < phases->tuner->num_own; i++)
         for (int pair = 0; pair < NUM_PAIRS; pair++) {
             const struct own_shape *own = &phases->tuner->own[i];
-            if (!own_is_for(own, phases->precision) || (own->pair >= 0 && own->pair != pair))
+            if (!own_shape_is_for(own, phases->precision) || (own->pair >= 0 && own->pair != pair))
                 continue;
             progress_phase(phases->tuner, "%s %s", phases->precision->name,
                     record_kind_words[RECORD_OWN]);

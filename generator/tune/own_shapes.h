@@ -1,6 +1,7 @@
-/* own.h: the application's own shapes: a file of them (core/extents.h), and what became of each. */
-#ifndef KILN_TUNE_OWN_H
-#define KILN_TUNE_OWN_H
+/* own_shapes.h: the application's own shapes: a file of them (core/extents.h), and what became of
+ * each. */
+#ifndef KILN_TUNE_OWN_SHAPES_H
+#define KILN_TUNE_OWN_SHAPES_H
 
 #include "options.h"
 #include "tuner.h"
@@ -23,13 +24,13 @@ struct own_shapes {
 
 /* Reads a file. Lines that name the same problems become one, with the sum of their weights; what
  * weighs most comes first. */
-bool own_read(const char *path, struct own_shapes *own, char error[EXTENTS_ERROR_BYTES]);
+bool own_shapes_read(const char *path, struct own_shapes *own, char error[EXTENTS_ERROR_BYTES]);
 
-bool own_is_for(const struct own_shape *own, const struct precision *precision);
+bool own_shape_is_for(const struct own_shape *own, const struct precision *precision);
 
 /* For each of the tuner's own shapes what was pinned to it, its speed and the generic bundle's;
  * and warnings: what was not measured, and why. */
-void own_report(const struct options *options, const struct tuner *tuner,
+void own_shapes_report(const struct options *options, const struct tuner *tuner,
         const struct winners *winners);
 
 #endif

@@ -1,11 +1,11 @@
-/* test_known.c: what the tuner learns from the bundles that are linked. */
+/* test_linked.c: what the tuner learns from the bundles that are linked. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "known.h"
+#include "linked.h"
 
 #include <string.h>
 
@@ -47,7 +47,7 @@ static const struct kiln_bundle universal = {
     .recipes = universal_recipes,
 };
 
-const struct kiln_bundle *const kiln_known_bundles[] = {
+const struct kiln_bundle *const kiln_tuner_bundles[] = {
     &stranger, &distant, &near_by, &universal, NULL
 };
 
@@ -72,7 +72,7 @@ static void expect_listed(list_known *list, const char *device, size_t max, size
 {
     const struct device_facts facts = facts_of(device);
     struct config configs[4];
-    assert_int_equal(list(kiln_known_bundles, &facts, precision_find("single"), configs, max), num);
+    assert_int_equal(list(kiln_tuner_bundles, &facts, precision_find("single"), configs, max), num);
     for (size_t i = 0; i < num; i++) {
         char text[CONFIG_TEXT_BYTES], *at;
         config_format(&configs[i], text);
@@ -86,7 +86,7 @@ static size_t list_all(const void *bundles, const struct device_facts *facts,
         const struct precision *precision, struct config *configs, size_t max)
 {
     (void) bundles;
-    return known_configs(facts, precision, configs, max);
+    return linked_configs(facts, precision, configs, max);
 }
 
 static void expect_unrolls(const char *device, size_t max, size_t num, const long unrolls[])
@@ -107,10 +107,10 @@ static void the_nearest_bundles_come_first(void **state)
 static void only_relatives_are_kin(void **state)
 {
     (void) state;
-    expect_listed(known_kin, "new", 4, 2, (const long[]){ 4, 2 });
-    expect_listed(known_kin, "D", 4, 2, (const long[]){ 2, 4 });
-    expect_listed(known_kin, "S", 4, 3, (const long[]){ 1, 4, 2 });
-    expect_listed(known_kin, "new", 1, 1, (const long[]){ 4 });
+    expect_listed(linked_kin, "new", 4, 2, (const long[]){ 4, 2 });
+    expect_listed(linked_kin, "D", 4, 2, (const long[]){ 2, 4 });
+    expect_listed(linked_kin, "S", 4, 3, (const long[]){ 1, 4, 2 });
+    expect_listed(linked_kin, "new", 1, 1, (const long[]){ 4 });
 }
 
 /* Expects the time; returns in which bundle it is. */
@@ -123,7 +123,7 @@ static unsigned expect_time(const char *device, const char *precision, const cha
     char error[FAMILY_ERROR_BYTES];
     assert_true(config_parse(name, &config, error));
     assert_ptr_equal(
-            known_time(kiln_known_bundles, &facts, precision_find(precision), &config, &source),
+            linked_time(kiln_tuner_bundles, &facts, precision_find(precision), &config, &source),
             time);
     assert_int_equal(time && source.is_for_device, is_for_device);
     return source.bundle;
@@ -145,9 +145,9 @@ static void a_relative_is_no_match(void **state)
 {
     struct device_facts facts = facts_of("new");
     (void) state;
-    assert_false(known_match(&facts));
+    assert_false(linked_match(&facts));
     facts = facts_of("N1");
-    assert_true(known_match(&facts));
+    assert_true(linked_match(&facts));
 }
 
 static void generic_is_known_by_itself(void **state)
@@ -157,7 +157,7 @@ static void generic_is_known_by_itself(void **state)
     (void) state;
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(
-                known_generic(kiln_known_bundles, NULL, precision_find(served[i]), configs, 4),
+                linked_generic(kiln_tuner_bundles, NULL, precision_find(served[i]), configs, 4),
                 i < 2);
 }
 
@@ -170,7 +170,7 @@ static long unrolls_of_kind(long is_cpu, long vector_bytes)
     facts.value[FACT_IS_CPU] = is_cpu;
     facts.value[FACT_VECTOR_BYTES] = vector_bytes;
     facts.value[FACT_COMPUTE_CAPABILITY] = 0;
-    const size_t num = known_of_kind(kiln_known_bundles, &facts, precision_find("single"), configs,
+    const size_t num = linked_of_kind(kiln_tuner_bundles, &facts, precision_find("single"), configs,
             4);
     for (size_t c = 0; c < num; c++)
         for (unsigned i = 0; i < configs[c].family->num_params; i++)

@@ -1,5 +1,6 @@
-/* test_own.c: the application's own shapes as the tuner reads them, generator/tune/own.c. */
-#include "own.h"
+/* test_own_shapes.c: the application's own shapes as the tuner reads them,
+ * generator/tune/own_shapes.c. */
+#include "own_shapes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@ static bool read_text(const char *text, char error[EXTENTS_ERROR_BYTES])
     assert_true(file >= 0);
     assert_int_equal(write(file, text, strlen(text)), strlen(text));
     assert_int_equal(close(file), 0);
-    const bool ok = own_read(path, &own, error);
+    const bool ok = own_shapes_read(path, &own, error);
     assert_int_equal(remove(path), 0);
     return ok;
 }
@@ -45,11 +46,11 @@ static void what_weighs_most_comes_first(void **state)
     check(1, 2, "single", -1, 6);
     check(2, 1, NULL, -1, 1);
     check(3, 3, NULL, 2, 1);
-    assert_true(own_is_for(&own.at[0], precision_find("half")));
-    assert_true(own_is_for(&own.at[1], precision_find("single")));
-    assert_false(own_is_for(&own.at[1], precision_find("half")));
-    assert_true(own_is_for(&own.at[0], precision_find("complex_single")));
-    assert_false(own_is_for(&own.at[1], precision_find("complex_single")));
+    assert_true(own_shape_is_for(&own.at[0], precision_find("half")));
+    assert_true(own_shape_is_for(&own.at[1], precision_find("single")));
+    assert_false(own_shape_is_for(&own.at[1], precision_find("half")));
+    assert_true(own_shape_is_for(&own.at[0], precision_find("complex_single")));
+    assert_false(own_shape_is_for(&own.at[1], precision_find("complex_single")));
 }
 
 /* What differs in precision or pair is not the same. */

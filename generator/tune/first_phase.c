@@ -1,5 +1,5 @@
-/* first.c: see first.h. */
-#include "first.h"
+/* first_phase.c: see first_phase.h. */
+#include "first_phase.h"
 #include "../core/assemble.h"
 #include "predict.h"
 

@@ -1,9 +1,9 @@
-/* first.h: what is known before any search: the recipes of linked bundles that are legal on the
- * device, nearest relative first, and the presets. They are timed beside each other at a few shapes
- * (on CPUs only those that were verified for NN in time), and sorted by how much they are worth
- * verifying. */
-#ifndef KILN_TUNE_FIRST_H
-#define KILN_TUNE_FIRST_H
+/* first_phase.h: what is known before any search: the recipes of linked bundles that are legal on
+ * the device, nearest relative first, and the presets. They are timed beside each other at a few
+ * shapes (on CPUs only those that were verified for NN in time), and sorted by how much they are
+ * worth verifying. */
+#ifndef KILN_TUNE_FIRST_PHASE_H
+#define KILN_TUNE_FIRST_PHASE_H
 
 #include "phase.h"
 

@@ -1,5 +1,5 @@
-/* alone.c: see alone.h. */
-#include "alone.h"
+/* ninja.c: see ninja.h. */
+#include "ninja.h"
 #include "clock.h"
 
 #include <dirent.h>
@@ -89,7 +89,7 @@ static bool has_other_jobs(const struct ninja *ninjas, unsigned num)
     return found;
 }
 
-void alone_wait(const volatile int *stop, bool is_quiet)
+void ninja_wait(const volatile int *stop, bool is_quiet)
 {
     const struct timespec pause = { .tv_nsec = BETWEEN_MS * 1000000L };
     const double begin = clock_now();

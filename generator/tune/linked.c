@@ -1,5 +1,5 @@
-/* known.c: what the linked bundles hold already. */
-#include "known.h"
+/* linked.c: what the linked bundles hold already. */
+#include "linked.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,13 +29,13 @@ static void matched_make(const struct device_facts *facts, struct matched *match
     };
 }
 
-bool known_match(const struct device_facts *facts)
+bool linked_match(const struct device_facts *facts)
 {
     struct matched matched;
     matched_make(facts, &matched);
-    for (size_t i = 0; kiln_known_bundles[i]; i++)
-        if (!kiln_bundle_is_generic(kiln_known_bundles[i]) &&
-                kiln_bundle_matches(kiln_known_bundles[i], &matched.facts))
+    for (size_t i = 0; kiln_tuner_bundles[i]; i++)
+        if (!kiln_bundle_is_generic(kiln_tuner_bundles[i]) &&
+                kiln_bundle_matches(kiln_tuner_bundles[i], &matched.facts))
             return true;
     return false;
 }
@@ -92,13 +92,13 @@ static size_t list_configs(const struct kiln_bundle *const *bundles,
     return num;
 }
 
-size_t known_configs(const struct device_facts *facts, const struct precision *precision,
+size_t linked_configs(const struct device_facts *facts, const struct precision *precision,
         struct config *configs, size_t max)
 {
-    return list_configs(kiln_known_bundles, facts, precision, INT64_MAX, configs, max);
+    return list_configs(kiln_tuner_bundles, facts, precision, INT64_MAX, configs, max);
 }
 
-size_t known_kin(const void *bundles, const struct device_facts *facts,
+size_t linked_kin(const void *bundles, const struct device_facts *facts,
         const struct precision *precision, struct config *configs, size_t max)
 {
     return list_configs(bundles, facts, precision, INT64_MAX - 1, configs, max);
@@ -114,7 +114,7 @@ static size_t list_generic(const struct kiln_bundle *const *bundles,
     return num;
 }
 
-const struct kiln_time *known_time(const void *bundles, const struct device_facts *facts,
+const struct kiln_time *linked_time(const void *bundles, const struct device_facts *facts,
         const struct precision *precision, const struct config *config, struct prior_source *source)
 {
     struct matched matched;
@@ -136,14 +136,14 @@ const struct kiln_time *known_time(const void *bundles, const struct device_fact
     return NULL;
 }
 
-size_t known_generic(const void *bundles, const struct device_facts *facts,
+size_t linked_generic(const void *bundles, const struct device_facts *facts,
         const struct precision *precision, struct config *configs, size_t max)
 {
     (void) facts;
     return list_generic(bundles, precision, FOR_ANY, NULL, configs, 0, max);
 }
 
-size_t known_of_kind(const void *bundles, const struct device_facts *facts,
+size_t linked_of_kind(const void *bundles, const struct device_facts *facts,
         const struct precision *precision, struct config *configs, size_t max)
 {
     struct matched matched;
@@ -171,7 +171,7 @@ static bool dispatch_bundle(const struct launcher *launcher, const struct kiln_b
     return found;
 }
 
-bool known_dispatch(const struct launcher *launcher, const struct problem *problem, size_t m,
+bool linked_dispatch(const struct launcher *launcher, const struct problem *problem, size_t m,
         size_t n, size_t k, struct config *config)
 {
     const struct kiln_gemm gemm = launcher_gemm(problem, m, n, k);
@@ -182,7 +182,7 @@ bool known_dispatch(const struct launcher *launcher, const struct problem *probl
     bool found = false;
     if (kiln_device_facts_query(launcher->device, &facts) != KILN_SUCCESS)
         return false;
-    if (kiln_select_bundles(NULL, kiln_known_bundles, false, &facts, chain, &num) != KILN_SUCCESS)
+    if (kiln_select_bundles(NULL, kiln_tuner_bundles, false, &facts, chain, &num) != KILN_SUCCESS)
         num = 0;
     for (unsigned i = 0; i < num && !found; i++)
         found = dispatch_bundle(launcher, chain[i], &gemm, name) &&

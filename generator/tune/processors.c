@@ -1,12 +1,12 @@
-/* quiet.c: see quiet.h. */
+/* processors.c: see processors.h. */
 #define _GNU_SOURCE /* for sched_getaffinity */
-#include "quiet.h"
+#include "processors.h"
 
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-long usable_processors(void)
+long processors_usable(void)
 {
     cpu_set_t may_use;
     if (sched_getaffinity(0, sizeof may_use, &may_use) == 0)
@@ -14,8 +14,8 @@ long usable_processors(void)
     return sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-void quieten_pocl(void)
+void processors_bind_pocl(void)
 {
-    if (usable_processors() == sysconf(_SC_NPROCESSORS_ONLN))
+    if (processors_usable() == sysconf(_SC_NPROCESSORS_ONLN))
         setenv("POCL_AFFINITY", "1", 0);
 }

@@ -1,6 +1,6 @@
-/* test_alone.c: a tuner that ninja runs waits for ninja's other jobs, generator/tune/alone.c. Ninja
+/* test_ninja.c: a tuner that ninja runs waits for ninja's other jobs, generator/tune/ninja.c. Ninja
  * is a process of that name, which Linux lets it choose. */
-#include "alone.h"
+#include "ninja.h"
 
 #include <poll.h>
 #include <setjmp.h>
@@ -44,7 +44,7 @@ static void tune(int ended, unsigned seconds)
     struct pollfd job = { .fd = ended, .events = POLLIN };
     signal(SIGALRM, ask_to_stop);
     alarm(seconds);
-    alone_wait(&stop, true);
+    ninja_wait(&stop, true);
     _exit(poll(&job, 1, 0) == 1 ? 1 : 0);
 }
 
