@@ -112,6 +112,7 @@ enum kiln_status kiln_complex_split(const struct kiln_problem *problem, struct k
         .b = problem->b,
         .c = problem->c,
         .places = { .workspace_offset = offset },
+        .beside = problem->beside + own,
     };
     *real = half;
     if (kiln_reads_operands(product)) {

@@ -6,6 +6,14 @@
  */
 #include "internal.h"
 
+/* One buffer holds the plan's workspace and what lies beside it. */
+static bool is_allocatable(const struct kiln_context *context, const struct kiln_problem *problem,
+        size_t bytes)
+{
+    const cl_ulong most = context->facts.max_alloc_bytes;
+    return bytes == 0 || (problem->beside <= most && bytes <= most - problem->beside);
+}
+
 enum kiln_fit kiln_fit_of(const struct kiln_context *context, const struct kiln_problem *problem,
         unsigned link, uint32_t recipe, struct kiln_plan *plan)
 {
@@ -26,7 +34,7 @@ enum kiln_fit kiln_fit_of(const struct kiln_context *context, const struct kiln_
     if (asked->routine == KILN_ROUTINE_TO_REAL) {
         kiln_complex_trim(problem, plan);
     }
-    if (plan->workspace_bytes > context->facts.max_alloc_bytes ||
+    if (!is_allocatable(context, problem, plan->workspace_bytes) ||
             plan->pixels > context->facts.max_pixels) {
         return KILN_FIT_WORKSPACE;
     }

@@ -302,6 +302,8 @@ static enum kiln_status find_parts(struct kiln_context *context, const struct ki
     return status == KILN_SUCCESS ? find_product(context, &mirroring->rest, parts) : status;
 }
 
+/* Cold: small rather than fast. */
+__attribute__((cold))
 enum kiln_status kiln_gemm_explain(struct kiln_context *context, const struct kiln_gemm *gemm,
         char *text, size_t size)
 {

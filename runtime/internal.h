@@ -333,6 +333,8 @@ struct kiln_problem {
     struct kiln_places places;         /* the context's workspace begins at 0 */
     cl_mem workspace;                  /* NULL: held by the context, or not asked for yet */
     size_t workspace_bytes;            /* from the offset on */
+    size_t beside;                     /* bytes of the same workspace that hold what another recipe
+                                          makes for this one to read */
     cl_mem packs[KILN_NUM_PREPARED];   /* by enum kiln_prepared, of places.packed */
     unsigned bound;                    /* the set of operands (enum kiln_prepared) that packs
                                           stand for; if any, this recipe alone reads them: */
@@ -510,11 +512,14 @@ struct kiln_attempts {
     enum kiln_status failure;          /* the first of the recipes so far; KILN_SUCCESS: none */
     bool has_put_off;                  /* recipes that were left out, because they are doubtful */
     bool insists;                      /* goes through these */
+    bool counts_put_off;               /* they are given too, unbuilt, as KILN_NO_KERNEL: for the
+                                          size of what a later call may need */
 };
 
 /* Finds the next recipe that can serve the problem; false when there is none. *status is first the
- * result of the recipe before (KILN_SUCCESS if there is none), and afterwards that of building the
- * kernels of this one: after a passing failure others may be tried. */
+ * result of the recipe before (KILN_SUCCESS if there is none; KILN_NO_KERNEL is no failure to be
+ * told), and afterwards that of building the kernels of this one: after a passing failure others
+ * may be tried. */
 KILN_INTERNAL bool kiln_attempt_next(struct kiln_context *context,
         const struct kiln_problem *problem, struct kiln_attempts *attempts,
         struct kiln_choice *choice, enum kiln_status *status);

@@ -12,10 +12,15 @@ static enum kiln_status launch_pack(struct launch *launch, const struct kiln_cho
 {
     const struct kiln_request *request = launch->request;
     const struct kiln_problem *problem = launch->problem;
+    const size_t offset = problem->places.packed_offset[request->prepared];
     struct kiln_pack_layout layout;
-    if (!kiln_pack_layout(choice->plan.recipe, &problem->product, request->prepared,
-                problem->places.packed_offset[request->prepared], &layout)) {
+    if (!kiln_pack_layout(choice->plan.recipe, &problem->product, request->prepared, offset,
+                &layout)) {
         return KILN_SIZE_OVERFLOW;
+    }
+    /* Nobody can have such a buffer, and kiln_pack_bytes did not tell of it. */
+    if (layout.end - offset + layout.slack > launch->context->facts.max_alloc_bytes) {
+        return KILN_NO_KERNEL;
     }
     if (layout.end > request->pack_end) {
         return KILN_PACK_BUFFER_TOO_SMALL;
@@ -220,8 +225,10 @@ static enum kiln_status launch_first_that_works(struct launch *launch,
         }
         bool is_too_small = status == KILN_WORKSPACE_TOO_SMALL ||
                             status == KILN_PACK_BUFFER_TOO_SMALL;
-        bool leaves_nobody = status == kiln_nothing_serves(launch->context) && problem->bound == 0;
-        bool go_on = is_about_recipe(status) || leaves_nobody ||
+        bool leaves_nobody = problem->bound == 0 &&
+                             (status == KILN_NO_KERNEL ||
+                                     status == kiln_nothing_serves(launch->context));
+        bool go_on = is_about_recipe(status) || leaves_nobody || status == KILN_NO_KERNEL ||
                      (is_too_small && (attempts.failure != KILN_SUCCESS || launch->shares_room));
         bool is_spoilt = launch->touched && (problem->beta != 0 || problem->beta_imag != 0);
         if (!go_on || is_spoilt) {
@@ -229,6 +236,10 @@ static enum kiln_status launch_first_that_works(struct launch *launch,
         }
         kiln_log(launch->context, choice.plan.recipe->name,
                 " passed over: ", kiln_status_string(status), NULL);
+        /* The caller brought no workspace that could be too small. */
+        status = status == KILN_WORKSPACE_TOO_SMALL && launch->lacks != KILN_SUCCESS
+                       ? launch->lacks
+                       : status;
     }
     return kiln_attempts_failure(launch->context, problem, &attempts);
 }
@@ -259,6 +270,7 @@ static enum kiln_status claim_mirrors(struct launch *launch, const struct kiln_p
     if (status != KILN_SUCCESS && problem->workspace == NULL && is_about_recipe(status) &&
             plan.workspace_bytes > mirroring->bytes) {
         plan.workspace_bytes = mirroring->bytes;
+        launch->lacks = status;
         status = kiln_claim_workspace(launch, &plan, workspace);
     }
     *bytes = problem->workspace != NULL ? problem->workspace_bytes : plan.workspace_bytes;

@@ -27,6 +27,7 @@ struct launch {
     unsigned num_stage_events;
     bool shares_room;                  /* the workspace holds mirrored operands too: the rest of it
                                           is enough for some recipe, but not for each */
+    enum kiln_status lacks;            /* why the context could get no more than these; or 0 */
     bool goes_on;                      /* stages follow that belong to another recipe */
     size_t num_members;                /* of the batch; 1 to pack an operand */
     size_t member;                     /* those before it are enqueued */

@@ -29,7 +29,7 @@ static enum kiln_status workspace_of(struct kiln_context *context,
 static enum kiln_status most_workspace(struct kiln_context *context,
         const struct kiln_problem *problem, size_t *bytes)
 {
-    struct kiln_attempts attempts = { .insists = false };
+    struct kiln_attempts attempts = { .counts_put_off = true };
     struct kiln_choice choice;
     enum kiln_status status = KILN_SUCCESS;
     *bytes = 0;

@@ -85,7 +85,9 @@ static enum kiln_status make_problem(const struct kiln_context *context,
     return kiln_lower(status, is_triangle ? KILN_PACK_OF_TRIANGLE : KILN_SUCCESS);
 }
 
-/* As with a workspace, the answer is enough for recipes that can not be built at the moment too. */
+/* As with a workspace, the answer is enough for recipes that can not be built at the moment too.
+ * Cold: small rather than fast. */
+__attribute__((cold))
 enum kiln_status kiln_pack_bytes(struct kiln_context *context, const struct kiln_gemm *gemm,
         enum kiln_pack_operand which, size_t *bytes)
 {
@@ -103,13 +105,18 @@ enum kiln_status kiln_pack_bytes(struct kiln_context *context, const struct kiln
     if (status != KILN_SUCCESS || prepared == KILN_PREPARED_NONE) {
         return status;
     }
-    struct kiln_attempts attempts = { .insists = false };
+    kiln_problem_place(&problem, prepared, NULL, 0);
+    struct kiln_attempts attempts = { .counts_put_off = true };
     size_t most = 0;
     while (kiln_attempt_next(context, &problem, &attempts, &choice, &status)) {
         size_t needed = 0;
         if (!kiln_pack_layout(choice.plan.recipe, &problem.product, prepared, 0, &layout) ||
                 !kiln_add(layout.end, layout.slack, &needed)) {
             return KILN_SIZE_OVERFLOW;
+        }
+        if (needed > context->facts.max_alloc_bytes) {
+            status = KILN_NO_KERNEL; /* as launch.c has it */
+            continue;
         }
         most = needed > most ? needed : most;
         if (status == KILN_SUCCESS) {

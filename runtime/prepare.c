@@ -26,6 +26,9 @@ static bool attempt_once(struct kiln_context *context, const struct kiln_problem
             if (*status != KILN_NO_KERNEL) {
                 return true;
             }
+        } else if (attempts->counts_put_off && !attempts->insists) {
+            *status = KILN_NO_KERNEL;
+            return true;
         }
     }
     return false;
@@ -34,7 +37,9 @@ static bool attempt_once(struct kiln_context *context, const struct kiln_problem
 bool kiln_attempt_next(struct kiln_context *context, const struct kiln_problem *problem,
         struct kiln_attempts *attempts, struct kiln_choice *choice, enum kiln_status *status)
 {
-    attempts->failure = attempts->failure == KILN_SUCCESS ? *status : attempts->failure;
+    if (attempts->failure == KILN_SUCCESS && *status != KILN_NO_KERNEL) {
+        attempts->failure = *status;
+    }
     if (attempt_once(context, problem, attempts, choice, status)) {
         return true;
     }

@@ -96,6 +96,7 @@ bool kiln_mirroring_make(const struct kiln_problem *problem, struct kiln_mirrori
         return false;
     }
     mirroring->bytes = rest->places.workspace_offset - problem->places.workspace_offset;
+    rest->beside = mirroring->bytes;
     return true;
 }
 

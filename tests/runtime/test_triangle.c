@@ -138,6 +138,42 @@ static void an_operand_is_mirrored_first(void **state)
     kiln_context_destroy(&f->kiln);
 }
 
+/* One buffer is to hold the whole matrix and the workspace behind it. */
+static void what_is_told_can_be_had(void **state)
+{
+    struct fixture *f = *state;
+    size_t bytes = 0;
+    begin(f);
+    struct kiln_gemm gemm = fixture_gemm(f, 4096, 16, 4096);
+    const size_t whole = (size_t) 4096 * 4096 * sizeof(float);
+    gemm.uplo_a = KILN_LOWER;
+    assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes), KILN_SUCCESS);
+    assert_true(bytes > whole);
+    f->kiln->facts.max_alloc_bytes = bytes - 1;
+    assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes), KILN_SUCCESS);
+    assert_true(bytes >= whole && bytes <= f->kiln->facts.max_alloc_bytes);
+    assert_int_equal(call(f, &gemm), KILN_SUCCESS);
+    kiln_context_destroy(&f->kiln);
+}
+
+/* A call without a workspace of the caller's is told of none. */
+static void a_lack_of_memory_is_told_as_one(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    struct kiln_gemm gemm = fixture_gemm(f, 4096, 16, 4096);
+    gemm.uplo_a = KILN_LOWER;
+    assert_int_equal(call(f, &gemm), KILN_SUCCESS);
+    begin(f);
+    stub_clear_records();
+    stub_fail("clCreateBuffer", 1, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    for (int i = 2; i < 12; i++)
+        stub_fail("clEnqueueNDRangeKernel", i, CL_OUT_OF_RESOURCES);
+    assert_int_equal(call(f, &gemm), CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    stub_clear_plans();
+    kiln_context_destroy(&f->kiln);
+}
+
 static enum kiln_status symm(struct fixture *f, int side, int uplo, size_t lda)
 {
     return kiln_ssymm(f->kiln, KILN_ROW_MAJOR, (enum kiln_side) side, (enum kiln_uplo) uplo, 8, 4,
@@ -172,6 +208,8 @@ int main(void)
         TEST(without_a_recipe_nothing_is_done),
         TEST(a_triangle_of_c_goes_to_its_own_kernels),
         TEST(an_operand_is_mirrored_first),
+        TEST(what_is_told_can_be_had),
+        TEST(a_lack_of_memory_is_told_as_one),
         TEST(typed_calls_take_no_default),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
