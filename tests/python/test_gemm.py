@@ -84,6 +84,22 @@ class Gemm(Case):
         c = cl.array.Array(scene.queue, (0, 3, 3), np.float32)
         self.assertIs(kiln.gemm(empty, on_device(numbers((3, 3), 'float32')), c, beta=1), c)
 
+    def test_empty_batches(self):
+        """Of arrays without elements NumPy's strides are 0."""
+        for count, m, n, k in itertools.product((0, 3), (0, 4), (0, 2), (0, 5)):
+            with self.subTest(count=count, m=m, n=n, k=k):
+                a, b = numbers((count, m, k), 'float32'), numbers((k, n), 'float32')
+                c = numbers((count, m, n), 'float32')
+                wanted = product(a, b)
+                self.same(kiln.gemm(a, b), wanted)
+                self.same(kiln.gemm(on_device(a), on_device(b)), wanted)
+                self.same(kiln.gemm(a, b, c.copy(), beta=2), wanted + 2 * c)
+                self.same(kiln.gemm(a, b, out=c.copy(order='F')), wanted)
+                self.same(kiln.syrk(a, trans='T', alpha=0), np.zeros((count, k, k)))
+        context = kiln.Context.shared(scene.queue)
+        none = np.zeros((0, 4, 5), np.float32)
+        self.assertEqual(context.workspace_bytes(none, np.zeros((5, 3), np.float32)), 0)
+
     def test_scalars(self):
         a, b = self.operands('complex64', 5, 6, 7)
         c = numbers((5, 6), 'complex64')

@@ -37,8 +37,6 @@ def in_elements(name, what, number, itemsize):
 
 def leading_dimension(lines, length, line_stride, element_stride):
     """Of contiguous lines; None where they are not, or overlap."""
-    if lines == 0 or length == 0:
-        return max(1, length)
     if length > 1 and element_stride != 1:
         return None
     if lines == 1:
@@ -72,16 +70,22 @@ class Matrix:
                              'a batch of matrices 3')
         self.name, self.dtype, self.pointer = name, dtype, pointer
         self.precision = precision_of(name, dtype)
-        steps = [in_elements(name, 'a stride', stride, dtype.itemsize) if extent > 1 else 0
-                 for extent, stride in zip(shape, strides)]
+        # Of an array without elements strides say nothing; NumPy has them 0.
+        real = [extent > 1 and 0 not in shape for extent in shape]
+        steps = [in_elements(name, 'a stride', stride, dtype.itemsize) if counts else 0
+                 for counts, stride in zip(real, strides)]
         self.offset = in_elements(name, 'the offset', offset, dtype.itemsize)
         self.rows, self.columns = shape[-2:]
         self.batch = shape[0] if len(shape) == 3 else None
         self.stride = steps[0] if len(shape) == 3 else 0
         if self.stride < 0:
             raise ValueError(f'{name} has a negative stride from one member to the next')
-        found = {ROWS: leading_dimension(self.rows, self.columns, *steps[-2:]),
-                 COLUMNS: leading_dimension(self.columns, self.rows, *reversed(steps[-2:]))}
+        if 0 in shape:
+            found = {ROWS: max(1, self.columns), COLUMNS: max(1, self.rows)}
+        else:
+            found = {
+                ROWS: leading_dimension(self.rows, self.columns, *steps[-2:]),
+                COLUMNS: leading_dimension(self.columns, self.rows, *reversed(steps[-2:]))}
         self.ld = {layout: ld for layout, ld in found.items() if ld is not None}
         if not self.ld:
             raise ValueError(refusal(name, shape[-2:], steps[-2:]))
