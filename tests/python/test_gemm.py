@@ -249,6 +249,33 @@ class Host(Case):
                                    trans_a=ops[0], trans_b=ops[1])
                 self.same(result, product(a, b, *ops))
 
+    def test_numpy_conjugated_in_place(self):
+        """C lies as it likes, and one array may be both operands."""
+        for ops, order, by in itertools.product(('CN', 'NC', 'CC', 'TC'), 'CF', 'CF'):
+            with self.subTest(ops=ops, order=order, by=by):
+                a = numbers((6, 6), 'complex64')
+                b, c = numbers((2, 6, 6), 'complex64')
+                x = np.array(a, order=order)
+                trans = {'trans_a': ops[0], 'trans_b': ops[1]}
+                for y in (x, np.array(b, order=order)):
+                    there = np.array(c, order=by)
+                    self.assertIs(kiln.gemm(x, y, there, beta=1, **trans), there)
+                    self.same(there, product(a, y, *ops) + c)
+                    out = np.full_like(there, np.nan)
+                    self.same(kiln.gemm(x, y, out=out, **trans), product(a, y, *ops))
+
+    def test_numpy_herk(self):
+        for trans, order, by in itertools.product('NC', 'CF', 'CF'):
+            with self.subTest(trans=trans, order=order, by=by):
+                a = numbers((6, 6), 'complex64')
+                c = np.array(numbers((6, 6), 'complex64').real, 'complex64', order=by)
+                lower = np.tril(product(a, a, *('NC' if trans == 'N' else 'CN')))
+                x = np.array(a, order=order)
+                self.same(kiln.herk(x, trans=trans), lower)
+                wanted = c + lower
+                kiln.herk(x, c, beta=1, trans=trans)
+                self.same(c, wanted)
+
     def test_numpy_batch(self):
         a, b = numbers((3, 5, 7), 'float64'), numbers((7, 6), 'float64')
         if np.dtype('float64') in REAL:

@@ -13,20 +13,28 @@ def upload(queue, array):
     return cl.array.to_device(queue, array if array.flags.forc else np.ascontiguousarray(array))
 
 
-def operand(queue, array, trans):
-    """A or B on the device. One that is conjugated has the layout of C: rows."""
-    if isinstance(array, Pack):
-        return array
-    if array.dtype.kind == 'c' and letter_of('a transpose', trans, 'NTC') == 'C':
-        array = np.ascontiguousarray(array)
-    return upload(queue, array)
+def is_conjugated(name, array, options):
+    """Whether it is A or B conjugated, which has the layout of C: rows."""
+    trans = f'trans_{name}'
+    return (not isinstance(array, Pack) and array.dtype.kind == 'c'
+            and letter_of(trans, options.get(trans, 'N'), 'NTC') == 'C')
+
+
+def operands(queue, a, b, options):
+    """A and B on the device. One array that is both is brought once."""
+    by_rows = [is_conjugated('a', a, options), is_conjugated('b', b, options)]
+    if a is b:
+        by_rows = [any(by_rows)] * 2
+    first, second = [np.ascontiguousarray(array) if is_bound else array
+                     for array, is_bound in zip((a, b), by_rows)]
+    there = [array if isinstance(array, Pack) else upload(queue, array)
+             for array in ((first,) if a is b else (first, second))]
+    return there[0], there[-1]
 
 
 def multiply(enqueue, queue, a, b, target, is_read, options):
     """The product as NumPy's array, or in `target`, whose elements count if `is_read`. Waits."""
-    first = operand(queue, a, options.get('trans_a', 'N'))
-    second = first if b is a and not isinstance(a, Pack) else (
-        operand(queue, b, options.get('trans_b', 'N')))
+    first, second = operands(queue, a, b, options)
     there = None
     if target is not None and is_read:
         there = upload(queue, np.ascontiguousarray(target))
