@@ -1,5 +1,6 @@
 """test_context.py: contexts, their logs and packs, and the order in which all of them go."""
 import gc
+import itertools
 import subprocess
 import sys
 import unittest
@@ -11,7 +12,7 @@ import pyopencl.array
 
 import kiln
 import scene
-from scene import fetch, numbers, on_device, placed, product
+from scene import fetch, numbers, on_device, placed, product, turned
 
 
 class Contexts(unittest.TestCase):
@@ -136,6 +137,31 @@ class Contexts(unittest.TestCase):
         np.testing.assert_array_equal(context.gemm(self.hosts[0], pack), self.wanted)
         np.testing.assert_array_equal(kiln.gemm(self.hosts[0], pack), self.wanted)
 
+    def test_packs_of_numpy_by_columns(self):
+        """The order of a pack is that of the product and of what is conjugated, wherever c lies."""
+        context = kiln.Context(scene.queue)
+        for dtype, ops, order, by, batch in itertools.product(
+                ('float32', 'complex64'), ('NN', 'CN', 'NC', 'CC'), 'CF', 'CF', ((), (3,))):
+            with self.subTest(dtype=dtype, ops=ops, order=order, by=by, batch=batch):
+                a = numbers(batch + ((6, 5) if ops[0] == 'N' else (5, 6)), dtype)
+                b = numbers((5, 7) if ops[1] == 'N' else (7, 5), dtype)
+                x = np.array(a, order='C') if by == 'C' else turned(turned(a).copy())
+                y = np.array(b, order=by)
+                wanted = product(a, b, *ops)
+                for beside in (x, x[0] if batch else x.copy('K')):
+                    pack = context.pack_b(y, beside, trans_a=ops[0], trans_b=ops[1], order=order)
+                    result = kiln.gemm(x, pack, trans_a=ops[0])
+                    np.testing.assert_array_equal(result, wanted)
+                    c = np.ones_like(wanted, dtype, order=by)
+                    kiln.gemm(x, pack, c, trans_a=ops[0], beta=2)
+                    np.testing.assert_array_equal(c, wanted + 2)
+                    context.workspace_bytes(x, pack, trans_a=ops[0], out=c)
+                if not batch:
+                    pack = context.pack_a(x, y, trans_a=ops[0], trans_b=ops[1], order=order)
+                    out = np.empty_like(wanted, dtype, order=by)
+                    kiln.gemm(pack, y, trans_b=ops[1], out=out)
+                    np.testing.assert_array_equal(out, wanted)
+
     def test_empty_pack(self):
         context = kiln.Context.shared(scene.queue)
         pack = context.pack_b(on_device(numbers((0, 5), 'float32')), 3)
@@ -150,6 +176,25 @@ class Contexts(unittest.TestCase):
             self.assertRegex(text, '^bundle: .*\nkernel: ')
             self.assertIn('m=30 n=50 k=40', text)
         self.assertIn('m=40 n=40 k=30', context.explain(self.a, self.a, trans_a='T'))
+
+    def test_describes_what_numpy_needs(self):
+        """The workspace that is told does, and products that work can be explained."""
+        context = kiln.Context(scene.queue)
+        for m, n, k in ((1, 300, 64), (300, 1, 64), (16, 64, 300), (300, 64, 300)):
+            for dtype, by in itertools.product(scene.REAL + scene.COMPLEX, 'CF'):
+                with self.subTest(m=m, n=n, k=k, dtype=dtype, by=by):
+                    a, b = numbers((m, k), dtype), numbers((k, n), dtype)
+                    out, rows = np.empty((m, n), dtype, order=by), np.empty((m, n), dtype)
+                    size = context.workspace_bytes(a, b, out=out)
+                    self.assertEqual(size, context.workspace_bytes(a, b, out=rows))
+                    room = cl.Buffer(scene.context, cl.mem_flags.READ_WRITE, max(1, size))
+                    context.gemm(a, b, out=out, workspace=room, queue=scene.queue)
+                    np.testing.assert_array_equal(out, product(a, b))
+        z = numbers((6, 5), 'complex64')
+        for x, y, by in itertools.product((z, np.asfortranarray(z)), (z, z.copy('F')), 'CF'):
+            out = np.empty((6, 6), 'complex64', order=by)
+            self.assertIn('m=6 n=6 k=5', context.explain(x, y, trans_b='C', out=out))
+            self.assertIn('m=6 n=6 k=5', context.explain(x, x, trans_b='C', out=out))
 
     def test_log(self):
         messages = []

@@ -277,9 +277,11 @@ class Host(Case):
                 self.same(c, wanted)
 
     def test_numpy_batch(self):
-        a, b = numbers((3, 5, 7), 'float64'), numbers((7, 6), 'float64')
-        if np.dtype('float64') in REAL:
-            self.same(kiln.gemm(a, b), product(a, b))
+        a, b = numbers((3, 5, 7), 'float32'), numbers((7, 6), 'float32')
+        for x in (a, np.asfortranarray(a), scene.turned(scene.turned(a).copy()), a[:, ::-1]):
+            self.same(kiln.gemm(x, b), product(x, b))
+            out = np.empty((3, 5, 6), np.float32, order='F')
+            self.same(kiln.gemm(x, b, out=out), product(x, b))
 
 
 if __name__ == '__main__':

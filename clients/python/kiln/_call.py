@@ -50,9 +50,7 @@ def operand_of(name, array):
         if array.operand != name:
             raise ValueError(f'{name} is a pack of {array.operand}: it was made for that side')
         return array
-    if isinstance(array, np.ndarray):
-        if not array.flags.forc:             # as it is brought to the device
-            array = np.empty(array.shape, array.dtype)
+    if isinstance(array, np.ndarray):        # as it will be on the device
         return Matrix(name, array.shape, array.strides, array.dtype)
     pointer = None if array.base_data is None else array.base_data.int_ptr
     return Matrix(name, array.shape, array.strides, array.dtype, array.offset, pointer)

@@ -249,8 +249,11 @@ class Context:
         return size.value
 
     def _describe(self, a, b, c, *, out=None, queue=None, wait_for=None, workspace=None, **options):
-        on_host(a=a, b=b, c=c, out=out)
-        return Call(a, b, target_of(c, out, options.get('beta', 0)), **options)
+        is_host = on_host(a=a, b=b, c=c, out=out)
+        target = target_of(c, out, options.get('beta', 0))
+        if is_host:
+            a, b, target = _host.described(a, b, target, options)
+        return Call(a, b, target, **options)
 
     def _multiply(self, a, b, c, out, queue, wait_for, workspace, *, beta, **options):
         """queue, wait_for, workspace: for _enqueue."""
@@ -295,7 +298,8 @@ class Context:
         return new
 
     def _pack(self, name, a, b, order, queue, wait_for, **options):
-        packed, beside = (a, b) if name == 'a' else (b, a)
+        other, packed, beside = ('b', a, b) if name == 'a' else ('a', b, a)
+        layout = ORDERS[letter_of('order', order, ORDERS)]
         if isinstance(packed, Pack):
             raise TypeError(f'{name} is packed already')
         check_array(name, packed)
@@ -304,13 +308,15 @@ class Context:
             if beside < 0:
                 raise ValueError(f'{beside} rows or columns: there are none of that number')
         else:
-            check_array('b' if name == 'a' else 'a', beside)
+            check_array(other, beside)
+        beside = _host.lying(beside, _host.place_of(other, beside, options, layout))
         if isinstance(packed, np.ndarray):
             queue = self.own_queue() if queue is None else queue_of(queue)
-            packed = _host.upload(queue, packed)
+            place = _host.place_of(name, packed, options, layout)
+            packed = _host.upload(queue, packed, place)
         queue = queue_of(queue, packed)
         a, b = (packed, beside) if name == 'a' else (beside, packed)
-        described = Call(a, b, layout=ORDERS[letter_of('order', order, ORDERS)], **options)
+        described = Call(a, b, layout=layout, **options)
         code = CONSTANTS[f'KILN_PACK_{name.upper()}']
         size = _pack.bytes_of(self._handle, described, code)
         room = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, size) if size else None
