@@ -169,8 +169,11 @@ void kiln_clblast_strides(struct kiln_clblast_call *call, size_t a_stride, size_
     gemm->b_stride = b_stride;
     gemm->c_stride = c_stride;
     gemm->batch_count = batch_count;
+    /* To CLBlast a stride of 0 is as bad as a size of 0, of a single member too. */
     if (batch_count == 0) {
         call->status = KILN_CLBLAST_INVALID_BATCH_COUNT;
+    } else if (c_stride == 0) {
+        call->status = KILN_CLBLAST_INVALID_DIMENSION;
     }
 }
 

@@ -298,6 +298,20 @@ static void tells_what_is_wrong(void **state)
     assert_int_equal(CLBlastSgemmBatched(ROW, NO, NO, 0, 8, 8, &one, x, &at, 8, x, &at, 8, &one, x,
                              &at, 8, 1, &queue, NULL),
             -1017);
+    /* The sizes and C's stride count before all else. */
+#define STRIDED(m, a, a_ld, c_stride, num, q) \
+    CLBlastSgemmStridedBatched(ROW, NO, NO, m, 4, 4, 1, a, 0, a_ld, 0, x, 0, 4, 0, 0, x, 0, 4, \
+            c_stride, num, q, NULL)
+    assert_int_equal(STRIDED(4, x, 4, 0, 0, &none), -36);
+    assert_int_equal(STRIDED(0, x, 4, 0, 0, &queue), -2049);
+    for (size_t num = 1; num < 4; num += 2) {
+        assert_int_equal(STRIDED(4, x, 4, 0, num, &queue), -1017);
+        assert_int_equal(STRIDED(0, x, 4, 0, num, &queue), -1017);
+        assert_int_equal(STRIDED(0, x, 4, 16, num, &queue), -1017);
+        assert_int_equal(STRIDED(4, x, 3, 0, num, &queue), -1017);
+        assert_int_equal(STRIDED(4, NULL, 4, 0, num, &queue), -1017);
+    }
+    assert_int_equal(STRIDED(4, x, 3, 16, 3, &queue), -1016);
     /* Of a product that will be refused no temporary buffer is wanted. */
     assert_int_equal(
             CLBlastSGemmTempBufferSize(ROW, NO, NO, 0, 8, 8, 0, 8, 0, 8, 0, 8, &queue, &bytes), 0);

@@ -43,7 +43,7 @@ enum kiln_status kiln_gemm_enqueue(struct kiln_context *kiln, const struct kiln_
     if (enqueueing != KILN_SUCCESS || !wants_gates) {
         return enqueueing;
     }
-    if (gemm->batch_count > 1 && gemm->c_stride < gemm->n) {
+    if (gemm->batch_count > 1 && gemm->c_stride < (gemm->m - 1) * gemm->ldc + gemm->n) {
         return KILN_INVALID_BATCH_STRIDE;
     }
     cl_int error;
@@ -260,7 +260,7 @@ static void waits_for_all_members(void **state)
         }
         for (int last = 0; last < 4; last++) {
             assert_int_equal(CLBlastSgemmStridedBatched(101, 111, 111, 2, 1, 2, 1, x, 0, 2, 0, x, 0,
-                                     1, 0, 0, x, 0, 4, 0, 4, queues[q], &event),
+                                     1, 0, 0, x, 0, 4, 1, 4, queues[q], &event),
                     0);
             ends_with_all(event, 4, last);
         }
