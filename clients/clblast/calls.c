@@ -192,22 +192,41 @@ static int status_of(const struct kiln_clblast_call *call, enum kiln_status stat
     return became;
 }
 
-/* Enqueues the members one after the other, where rows of one C lie between those of another, which
- * a batch does not allow. Kiln has checked everything else. */
+/* Whether rows of one C lie between those of another, each for itself. */
+static bool are_side_by_side(const struct kiln_gemm *gemm)
+{
+    const size_t row = gemm->layout == KILN_COL_MAJOR ? gemm->m : gemm->n;
+    return gemm->c_stride >= row && (gemm->batch_count - 1) * gemm->c_stride + row <= gemm->ldc;
+}
+
+/* Enqueues the members one after the other, where C of one begins before that of another ends: a
+ * batch does not allow it. Kiln has checked everything else. If they may overlap, each waits for
+ * the one before: the queue may have no order. */
 static enum kiln_status enqueue_apart(struct kiln_context *context, struct kiln_gemm gemm,
         cl_command_queue queue, cl_event *event)
 {
     const size_t count = gemm.batch_count;
+    const bool is_ordered = !are_side_by_side(&gemm);
     enum kiln_status status = KILN_SUCCESS;
+    cl_event last = NULL;
     gemm.batch_count = 1;
     for (size_t i = 0; i < count && status == KILN_SUCCESS; i++) {
-        status = kiln_gemm_enqueue(context, &gemm, queue, 0, NULL, NULL);
+        const cl_event before = last;
+        last = NULL;
+        status = kiln_gemm_enqueue(context, &gemm, queue, before != NULL,
+                before != NULL ? &before : NULL, is_ordered ? &last : NULL);
+        if (before != NULL) {
+            clReleaseEvent(before);
+        }
         gemm.a_offset += gemm.a_stride;
         gemm.b_offset += gemm.b_stride;
         gemm.c_offset += gemm.c_stride;
     }
     if (status == KILN_SUCCESS && event != NULL) {
         status = (enum kiln_status) clEnqueueMarkerWithWaitList(queue, 0, NULL, event);
+    }
+    if (last != NULL) {
+        clReleaseEvent(last);
     }
     return status;
 }

@@ -149,6 +149,31 @@ static void multiplies_strided_members_side_by_side(void **state)
     clReleaseMemObject(x), clReleaseMemObject(y), clReleaseMemObject(z);
 }
 
+/* Each begins a column behind the one before, and adds to what that has left. */
+static void multiplies_strided_members_that_overlap(void **state)
+{
+    enum { COUNT = 6, SPAN = M * N + COUNT - 1 };
+    static float a[M * K], b[COUNT * K * N], c[SPAN], result[SPAN];
+    cl_command_queue *queues[] = { &queue, &unordered };
+    (void) state;
+    for (int q = 0; q < 2; q++) {
+        cl_mem x = floats(M * K, a), y = floats(COUNT * K * N, b), z = floats(SPAN, c);
+        cl_event event;
+        assert_int_equal(CLBlastSgemmStridedBatched(ROW, NO, NO, M, N, K, 1, x, 0, K, 0, y, 0, N,
+                                 K * N, 2, z, 0, N, 1, COUNT, queues[q], &event),
+                0);
+        assert_int_equal(clEnqueueReadBuffer(*queues[q], z, CL_TRUE, 0, sizeof result, result, 1,
+                                 &event, NULL),
+                0);
+        for (size_t i = 0; i < COUNT; i++) {
+            expect(c + i, a, b + i * K * N, M, N, K, 1, 2);
+        }
+        assert_memory_equal(result, c, sizeof result);
+        clReleaseEvent(event);
+        clReleaseMemObject(x), clReleaseMemObject(y), clReleaseMemObject(z);
+    }
+}
+
 static void checks_all_members_before_any(void **state)
 {
     size_t a_at[] = { 0, 400 }, b_at[] = { 0, 400 }, c_at[] = { 0, 400 };
@@ -370,6 +395,7 @@ int main(void)
         cmocka_unit_test(multiplies_halves),
         cmocka_unit_test(multiplies_members_that_lie_anywhere),
         cmocka_unit_test(multiplies_strided_members_side_by_side),
+        cmocka_unit_test(multiplies_strided_members_that_overlap),
         cmocka_unit_test(checks_all_members_before_any),
         cmocka_unit_test(takes_temporary_buffers),
         cmocka_unit_test(temporary_buffers_do_for_all_scalars),

@@ -15,9 +15,10 @@ static enum kiln_status creation, enqueueing;
 static int num_calls;
 
 /* While gates are wanted, each call that Kiln takes has a user event as its own, and is over when
- * the test says so. Batches whose members lie side by side are refused then. */
+ * the test says so. Batches whose members lie side by side or overlap are refused then. Those that
+ * wait for the one before are counted. */
 enum { MAX_GATES = 4 };
-static int wants_gates, num_gates;
+static int wants_gates, num_gates, num_waiting;
 static cl_event gates[MAX_GATES];
 static cl_context context;
 static cl_command_queue queue, unordered;
@@ -38,7 +39,7 @@ void kiln_context_destroy(struct kiln_context **kiln)
 enum kiln_status kiln_gemm_enqueue(struct kiln_context *kiln, const struct kiln_gemm *gemm,
         cl_command_queue to, cl_uint num_events, const cl_event *events, cl_event *event)
 {
-    (void) kiln, (void) num_events, (void) events;
+    (void) kiln;
     num_calls++;
     if (enqueueing != KILN_SUCCESS || !wants_gates) {
         return enqueueing;
@@ -48,6 +49,11 @@ enum kiln_status kiln_gemm_enqueue(struct kiln_context *kiln, const struct kiln_
     }
     cl_int error;
     assert_true(num_gates < MAX_GATES);
+    if (num_events > 0) {
+        assert_int_equal(num_events, 1);
+        assert_true(num_gates > 0 && events[0] == gates[num_gates - 1]);
+        num_waiting++;
+    }
     cl_event gate = gates[num_gates++] = clCreateUserEvent(context, &error);
     assert_int_equal(error, CL_SUCCESS);
     if (event != NULL) {
@@ -264,8 +270,44 @@ static void waits_for_all_members(void **state)
                     0);
             ends_with_all(event, 4, last);
         }
+        assert_int_equal(num_waiting, 0);
     }
     wants_gates = 0;
+    clReleaseMemObject(x);
+}
+
+/* The queue has no order: each waits for the one before, with an event or without. */
+static void computes_members_that_overlap_in_turn(void **state)
+{
+    static const struct {
+        int layout;
+        size_t m, n, c_ld, c_stride;
+    } rows[] = { { 101, 2, 3, 3, 1 }, { 101, 2, 3, 8, 2 }, { 101, 2, 3, 11, 3 },
+        { 102, 3, 2, 3, 1 }, { 102, 3, 2, 8, 2 }, { 102, 3, 2, 11, 3 } };
+    (void) state;
+    cl_mem x = clCreateBuffer(context, CL_MEM_READ_WRITE, 256, NULL, NULL);
+    creation = enqueueing = KILN_SUCCESS;
+    wants_gates = 1;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cl_event event = NULL;
+        for (int has_event = 0; has_event < 2; has_event++) {
+            num_waiting = 0;
+            assert_int_equal(
+                    CLBlastSgemmStridedBatched(rows[i].layout, 111, 111, rows[i].m, rows[i].n, 2, 1,
+                            x, 0, 3, 0, x, 0, 3, 0, 1, x, 0, rows[i].c_ld, rows[i].c_stride,
+                            MAX_GATES, &unordered, has_event ? &event : NULL),
+                    0);
+            assert_int_equal(num_waiting, MAX_GATES - 1);
+            if (has_event) {
+                ends_with_all(event, MAX_GATES, MAX_GATES - 1);
+            }
+            while (num_gates > 0) {
+                clSetUserEventStatus(gates[--num_gates], CL_COMPLETE);
+                clReleaseEvent(gates[num_gates]);
+            }
+        }
+    }
+    num_waiting = wants_gates = 0;
     clReleaseMemObject(x);
 }
 
@@ -278,6 +320,7 @@ int main(void)
         cmocka_unit_test(calls_nothing_that_it_does_not_know),
         cmocka_unit_test(keeps_what_kiln_has_done_or_refused),
         cmocka_unit_test(waits_for_all_members),
+        cmocka_unit_test(computes_members_that_overlap_in_turn),
     };
     cl_platform_id platform;
     cl_device_id device;
