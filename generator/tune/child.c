@@ -134,6 +134,8 @@ void child_end(struct child *child, char cause[CHILD_CAUSE_BYTES])
         nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
         reaped = waitpid(child->pid, &status, WNOHANG);
     }
+    child->was_killed = reaped == child->pid && WIFSIGNALED(status) &&
+                        (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM);
     kill(-child->pid, SIGKILL);
     while (reaped == 0 || (reaped < 0 && errno == EINTR))
         reaped = waitpid(child->pid, &status, 0);

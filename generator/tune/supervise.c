@@ -2,7 +2,8 @@
  *
  * The child may do anything: die, hang, write nonsense, write without end. If it does anything
  * other than answer, it is killed with its whole process group, and the config that it had begun
- * has failed. The others are sent to a new child.
+ * has failed. The others are sent to a new child. Where somebody else killed the child (one who
+ * looks after memory, an administrator), the config is tried once more.
  */
 #include "supervise.h"
 #include "clock.h"
@@ -134,6 +135,7 @@ struct round {
     double spent[TRIAL_MAX_CONFIGS];   /* seconds that each was worked on, of the present child */
     double until;                      /* when the total has passed */
     bool lost_idle;                    /* a child was lost before it had begun anything */
+    bool was_killed[TRIAL_MAX_CONFIGS]; /* somebody killed the child while it worked on each */
 };
 
 /* Adds a line and its newline. */
@@ -273,6 +275,15 @@ static void charge(struct round *round, enum trial_outcome outcome, const char *
     snprintf(round->results[i].message, TRIAL_MESSAGE_BYTES, "%s", cause);
 }
 
+/* Whether somebody else killed the child, for the first time with this config: no verdict on it. */
+static bool is_forgiven(const struct supervisor *supervisor, struct round *round, enum heard heard)
+{
+    bool *const before = &round->was_killed[guilty(round)];
+    const bool forgiven = heard == HEARD_END && supervisor->child.was_killed && !*before;
+    *before = *before || forgiven;
+    return forgiven;
+}
+
 /* Sends what has no result and takes the answers; a child that fails costs one config. False when
  * *stop was set. */
 static bool ask(struct supervisor *supervisor, struct round *round, const volatile int *stop)
@@ -296,6 +307,8 @@ static bool ask(struct supervisor *supervisor, struct round *round, const volati
      * fault. */
     if (heard == HEARD_END && !round->has_begun && !round->lost_idle)
         round->lost_idle = true;
+    else if (is_forgiven(supervisor, round, heard))
+        book_time(round, -1);
     else
         charge(round, heard == HEARD_NOTHING ? TRIAL_TIMEOUT : TRIAL_CRASH, cause);
     return true;

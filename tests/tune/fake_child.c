@@ -13,6 +13,8 @@
  *                       as it is asked for anything else
  *     alone:PATH        the first of its processes, which makes the file at PATH, works; the others
  *                       say that they cannot
+ *     kill:PATH         is killed at a config's TM of 4 if there is no file at PATH, which it makes
+ *     end:PATH          the same, with SIGTERM; each time if PATH is empty
  *     meet:PATH         a config's TM of 6 waits until the file at PATH is there, one of 8 makes it
  *     interleaved       begins each config twice and answers at the end, last config first
  *     unhurried         the same, and time passes each time
@@ -99,6 +101,15 @@ static void make_file(const char *path)
         fclose(file);
 }
 
+/* The first of its processes that gets here is killed, as if by somebody else. */
+static void be_killed(const char *path, int number)
+{
+    if (!access(path, F_OK))
+        return;
+    make_file(path);
+    kill(getpid(), number);
+}
+
 /* Two configs that must be under way at once. */
 static void meet(int tm, const char *path)
 {
@@ -146,6 +157,10 @@ static void serve_in_turn(const int *tm, int num)
         say(line);
         if (!strncmp(device, "meet:", 5))
             meet(tm[i], device + 5);
+        else if (!strncmp(device, "kill:", 5) && tm[i] == 4)
+            be_killed(device + 5, SIGKILL);
+        else if (!strncmp(device, "end:", 4) && tm[i] == 4)
+            be_killed(device + 4, SIGTERM);
         else
             behave(tm[i]);
         answer(i, tm[i]);

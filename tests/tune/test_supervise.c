@@ -284,6 +284,37 @@ static void test_child_that_died_idle(void **state)
     supervise_close(&supervisor);
 }
 
+/* Somebody else's SIGKILL or SIGTERM is no verdict; where it comes again, it is one. */
+static void test_killed_by_somebody_else(void **state)
+{
+    static const int tm[] = { GOOD, HANG, HANG, GOOD };
+    static const char *const how[] = { "kill", "end" }, *const signals[] = { "signal 9",
+        "signal 15" };
+    (void) state;
+    for (int i = 0; i < 2; i++)
+        for (int again = 0; again < 2; again++) {
+            char path[] = "/tmp/kiln-test-XXXXXX", device[64];
+            struct trial_request request;
+            struct trial_result results[4];
+            const int file = mkstemp(path);
+            assert_true(file >= 0);
+            close(file);
+            unlink(path);
+            snprintf(device, sizeof device, "%s:%s", how[i], again ? "" : path);
+            make_request(&request, tm, 4);
+            struct supervisor *supervisor = open_good(device);
+            assert_true(supervise_run(supervisor, &request, results, NULL));
+            for (int c = 0; c < 4; c++) {
+                const bool is_bad = again && tm[c] == HANG;
+                assert_int_equal(results[c].outcome, is_bad ? TRIAL_CRASH : TRIAL_OK);
+                assert_string_equal(results[c].message, is_bad ? signals[i] : "");
+            }
+            supervise_close(&supervisor);
+            unlink(path);
+        }
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
 /* The config that broke the device is named; what comes after it is not measured. */
 static void test_device_that_breaks(void **state)
 {
@@ -477,6 +508,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_all_at_once),
         cmocka_unit_test(test_costs_are_booked_per_config),
         cmocka_unit_test(test_child_that_died_idle),
+        cmocka_unit_test(test_killed_by_somebody_else),
         cmocka_unit_test(test_device_that_breaks),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_waits_for_its_turn),
