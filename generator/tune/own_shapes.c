@@ -51,8 +51,10 @@ bool own_shapes_read(const char *path, struct own_shapes *own, char error[EXTENT
     own->num = 0;
     if (!extents_read_file(path, take, own, error))
         return false;
+    if (!own->num)
+        snprintf(error, EXTENTS_ERROR_BYTES, "no shapes in %.250s", path);
     sort(own);
-    return true;
+    return own->num > 0;
 }
 
 bool own_shape_is_for(const struct own_shape *own, const struct precision *precision)

@@ -82,12 +82,25 @@ static void only_so_many(void **state)
     assert_non_null(strstr(error, ": line 66: more than 64 shapes"));
 }
 
+/* A file that lost its lines would tune for what nobody asked for. */
+static void none_is_refused(void **state)
+{
+    static const char *const texts[] = { "", "\n", "# M N K\n\n   # none yet\n", "\xef\xbb\xbf" };
+    (void) state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char error[EXTENTS_ERROR_BYTES] = "";
+        assert_false(read_text(texts[i], error));
+        assert_ptr_equal(strstr(error, "no shapes in /tmp/kiln-own-"), error);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_weighs_most_comes_first),
         cmocka_unit_test(the_same_problem_is_one),
         cmocka_unit_test(only_so_many),
+        cmocka_unit_test(none_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
