@@ -702,6 +702,14 @@ static int set_text(const char **text, const char *value)
     return !value[strcspn(value, "\t\r\n")] ? 0 : usage("a tab or a line's end is in '%s'", value);
 }
 
+static int set_name(struct options *options, const char *value)
+{
+    options->name = value;
+    return winners_is_name(value)
+                 ? 0
+                 : usage("--name: '%s' is not made of up to 63 letters, digits, . _ -", value);
+}
+
 static int set_option(struct options *options, enum option option, const char *value)
 {
     switch (option) {
@@ -740,7 +748,7 @@ static int set_option(struct options *options, enum option option, const char *v
         return options->triangle || !strcmp(value, "all")
                      ? 0
                      : usage("--store: neither all nor triangle: '%s'", value);
-    default: return set_text(&options->name, value);
+    default: return set_name(options, value);
     }
 }
 

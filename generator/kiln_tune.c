@@ -108,10 +108,8 @@ static int usage(const char *format, const char *what)
 
 static int set_name(struct options *o, const char *v)
 {
-    static const char allowed[] =
-            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     o->name = v;
-    return *v && strlen(v) < 64 && !v[strspn(v, allowed)]
+    return winners_is_name(v)
                  ? 0
                  : usage("--name: '%s' is not made of up to 63 letters, digits, . _ -", v);
 }

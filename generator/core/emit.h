@@ -6,7 +6,8 @@
 #include "text.h"
 
 /* Appends a C source file that defines `const struct kiln_bundle kiln_bundle_NAME` (NAME with every
- * character that C does not allow replaced by _). `comment` is printed at its head, NULL for none.
+ * character that C does not allow replaced by _). `comment` is printed at its head, NULL for none;
+ * what would end it or begin another one there is broken up by a blank.
  * Deterministic: equal bundles give equal bytes. */
 void emit_bundle(const struct kiln_bundle *bundle, const char *comment, struct text *text);
 

@@ -182,6 +182,13 @@ static const char *parse_fact(const struct line *line, struct winners *winners)
     return NULL;
 }
 
+bool winners_is_name(const char *name)
+{
+    static const char allowed[] =
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    return *name && strlen(name) < 64 && !name[strspn(name, allowed)];
+}
+
 /* Between |, of a text that is not empty. */
 static bool has_empty_pattern(const char *patterns)
 {
@@ -212,6 +219,8 @@ static const char *parse_text(const struct line *line, struct winners *winners)
                          ? "expected one text, not too long"
                  : has_empty_pattern(winners->driver) || has_empty_pattern(winners->verified)
                          ? "a pattern of a driver is empty"
+                 : rows[i].to == winners->name && !winners_is_name(winners->name)
+                         ? "a bundle's name is made of letters, digits, . _ -"
                          : NULL;
     const bool is_vector = !strcmp(line->field[0], "vector");
     if (!is_vector && strcmp(line->field[0], "capability"))
@@ -243,6 +252,19 @@ static const char *parse_line(const struct line *line, struct winners *winners,
     return parse_text(line, winners);
 }
 
+/* The first recipe that is there before for the same kind of device, or NULL. */
+static const struct winner *find_repeated(const struct winners *winners)
+{
+    for (unsigned i = 0; i < winners->num_recipes; i++)
+        for (unsigned j = 0; j < i; j++) {
+            const struct winner *a = &winners->recipes[i], *b = &winners->recipes[j];
+            if (a->precision == b->precision && a->triangle == b->triangle &&
+                    a->kinds == b->kinds && config_equal(&a->config, &b->config))
+                return a;
+        }
+    return NULL;
+}
+
 bool winners_parse(const char *text, struct winners *winners, char error[FAMILY_ERROR_BYTES])
 {
     struct line line;
@@ -270,6 +292,14 @@ bool winners_parse(const char *text, struct winners *winners, char error[FAMILY_
     }
     if (!winners->name[0]) {
         snprintf(error, FAMILY_ERROR_BYTES, number ? "no bundle row" : "empty");
+        return false;
+    }
+    const struct winner *repeated = find_repeated(winners);
+    if (repeated) {
+        char config[CONFIG_TEXT_BYTES];
+        config_format(&repeated->config, config);
+        snprintf(error, FAMILY_ERROR_BYTES, "a recipe that is there already: %s %.180s",
+                repeated->precision->name, config);
         return false;
     }
     return true;

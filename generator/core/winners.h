@@ -16,14 +16,14 @@
  *   pin           PRECISION  M N K  RECIPE ...          (four pairs: NN NT TN TT; - for none)
  *   loss          PRECISION  KIND  SHAPES  MEAN  P95  WORST
  *
- * A row time that is older than the last terms has no coefficients for them: they are 0.
- * A recipe's number is its place among the rows recipe and triangle of its precision, from 0. A
- * hash is that of what the kernel text says, whatever its comments and its layout; 0: it was
- * neither timed nor rendered since. A recipe with a row kind is for CPUs with vectors alone, or for
- * what is no CPU, and for native vectors of at least VECTOR floats (0: any). A loss is what the
- * choice by times costs at shapes of a kind (draw.h), or all, that were used for nothing else: the
- * time of what is chosen over that of the fastest recipe known there; geometric mean, 95th
- * percentile and worst. Fields are separated by tabs.
+ * A row time that is older than the last terms has no coefficients for them: they are 0. A recipe's
+ * number is its place among the rows recipe and triangle of its precision, from 0. A hash is that
+ * of what the kernel text says, whatever its comments and its layout; 0: it was neither timed nor
+ * rendered since. No two recipes of a kind are the same. A recipe with a row kind is for CPUs with
+ * vectors alone, or for what is no CPU, and for native vectors of at least VECTOR floats (0: any).
+ * A loss is what the choice by times costs at shapes of a kind (draw.h), or all, that were used for
+ * nothing else: the time of what is chosen over that of the fastest recipe known there; geometric
+ * mean, 95th percentile and worst. Fields are separated by tabs.
  */
 #ifndef KILN_CORE_WINNERS_H
 #define KILN_CORE_WINNERS_H
@@ -76,6 +76,10 @@ struct winners {
     struct winner_pin pins[WINNERS_MAX_PINS];
     struct winner_loss losses[WINNERS_MAX_LOSSES];
 };
+
+/* Whether a bundle may be called so: up to 63 letters, digits, . _ -. Its name is in paths, options
+ * and C. */
+bool winners_is_name(const char *name);
 
 /* Parses text; on failure a message with the line's number stands in error. */
 bool winners_parse(const char *text, struct winners *winners, char error[FAMILY_ERROR_BYTES]);

@@ -232,7 +232,7 @@ static void every_family(void **state)
         .native_vector_float = 16,
         .compute_capability = 90 };
     assembly.bundle.traits = (struct kiln_device_traits){ 1, 132, 16, UINT32_MAX, 90 };
-    check_emitted(&assembly.bundle, " *\n * A comment.\n");
+    check_emitted(&assembly.bundle, " *\n * A comment: x */ y /* z */*/\n");
     assembly_free(&assembly);
 }
 

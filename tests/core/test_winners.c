@@ -143,6 +143,8 @@ static void lines_may_end_as_on_windows(void **state)
 
 #define COEFFICIENT "line 4: a coefficient is a number, not negative and at most 1e18"
 #define TWICE "line 3: a row that is there already"
+#define REPEATED \
+    "a recipe that is there already: single direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=64"
 #define LOSS "line 3: a loss has a precision, a kind, a number of shapes and three factors"
 
 static void each_error_is_told(void **state)
@@ -163,6 +165,12 @@ static void each_error_is_told(void **state)
         { HEAD "driver\t|3.1\n", "line 3: a pattern of a driver is empty" },
         { HEAD "verified\t3.1||5.0\n", "line 3: a pattern of a driver is empty" },
         { HEAD "bundle\tanother\n", TWICE },
+        { "kiln-winners\t4\nbundle\ta b\n",
+                "line 2: a bundle's name is made of letters, digits, . _ -" },
+        { "kiln-winners\t4\nbundle\tx*/\n",
+                "line 2: a bundle's name is made of letters, digits, . _ -" },
+        { HEAD RECIPE "recipe\tdouble\tdirect TM=4 VEC=4\t0\t0\t0\t0\n" RECIPE, REPEATED },
+        { HEAD RECIPE RECIPE "kind\tsingle\t0\tcpu\t4\nkind\tsingle\t1\tcpu\t8\n", REPEATED },
         { HEAD "verified\t5.0\nverified\t6.0\n", "line 4: a row that is there already" },
         { HEAD "vector\t4\nvector\t8\n", "line 4: a row that is there already" },
         { HEAD "vector\tmany\n", "line 3: vector is a number" },
@@ -236,6 +244,27 @@ static void each_error_is_told(void **state)
             fail_msg("not refused: %s", rows[i].text);
         assert_string_equal(error, rows[i].error);
     }
+}
+
+/* For different kinds, or for all of C and a triangle of it, a recipe may be there twice. */
+static void a_recipe_may_be_for_each_kind(void **state)
+{
+    (void) state;
+    parse(HEAD RECIPE RECIPE "triangle\tsingle\tdirect TM=4 VEC=4\t0\t0\t0\t0\n"
+                             "kind\tsingle\t0\tcpu\t4\nkind\tsingle\t1\tother\t0\n",
+            &winners);
+    assert_int_equal(winners.num_recipes, 3);
+}
+
+static void names_are_for_paths_and_c(void **state)
+{
+    static const char longest[] = "123456789012345678901234567890123456789012345678901234567890123";
+    char longer[66];
+    (void) state;
+    snprintf(longer, sizeof longer, "%s4", longest);
+    assert_true(winners_is_name("pocl-avx512_2.B") && winners_is_name(longest));
+    assert_false(winners_is_name("") || winners_is_name(longer));
+    assert_false(winners_is_name("a b") || winners_is_name("a/b") || winners_is_name("a\"b"));
 }
 
 /* `times` rows more than the head. */
@@ -441,6 +470,8 @@ int main(void)
         cmocka_unit_test(the_last_newline_may_be_missing),
         cmocka_unit_test(lines_may_end_as_on_windows),
         cmocka_unit_test(each_error_is_told),
+        cmocka_unit_test(a_recipe_may_be_for_each_kind),
+        cmocka_unit_test(names_are_for_paths_and_c),
         cmocka_unit_test(times_of_older_files_are_read),
         cmocka_unit_test(limits_are_told),
         cmocka_unit_test(winners_become_a_bundle),

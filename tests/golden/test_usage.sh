@@ -77,7 +77,9 @@ expect 2 "unexpected 'tiled'" render packed tiled
 : >"$folder/empty.tsv"
 expect 1 "empty.tsv: empty" select "$folder/empty.tsv"
 expect 1 "empty.tsv: empty" report "$folder/empty.tsv"
-expect 2 "a tab or a line's end is in" join --name "$(printf 'a\tb')" "$folder/empty.tsv"
+expect 2 "a tab or a line's end is in" join --provenance "$(printf 'a\tb')" "$folder/empty.tsv"
+expect 2 "name: 'a b' is not made of up to 63 letters" join --name 'a b' "$folder/empty.tsv"
+expect 2 "name: 'x/y' is not made of up to 63 letters" select -n x/y "$folder/empty.tsv"
 
 # What works.
 expect 0 "usage: kiln-gen COMMAND" --help
