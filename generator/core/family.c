@@ -4,6 +4,7 @@
 #include "fields.h"
 #include "files.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -67,8 +68,19 @@ static bool parse_fact(const char *field, long *value)
     char *end;
     errno = 0;
     *value = strtol(field, &end, 10);
-    return (*field == '-' || (*field >= '0' && *field <= '9')) && !errno &&
+    return isdigit((unsigned char) *field) && !errno &&
            strchr("\t\r\n", *end); /* or the text's end */
+}
+
+/* Whether a word could only be the name of a fact. */
+static bool is_fact_name(const char *name, size_t len)
+{
+    size_t same = 0;
+    while (same < len &&
+            ((name[same] >= 'A' && name[same] <= 'Z') ||
+                    (same && (name[same] == '_' || isdigit((unsigned char) name[same])))))
+        same++;
+    return len > 0 && same == len;
 }
 
 bool facts_parse(const char *text, struct device_facts *facts, char error[FAMILY_ERROR_BYTES])
@@ -79,9 +91,14 @@ bool facts_parse(const char *text, struct device_facts *facts, char error[FAMILY
         const char *name = text + (strncmp(text, "fact\t", 5) ? 0 : 5);
         const size_t len = strcspn(name, "\t\n");
         const int fact = name[len] == '\t' ? word_find(fact_names, NUM_FACTS, name, len) : -1;
+        if (fact < 0 && name[len] == '\t' && is_fact_name(name, len)) {
+            snprintf(error, FAMILY_ERROR_BYTES, "line %u: no fact '%.*s'", number,
+                    (int) (len < 64 ? len : 64), name);
+            return false;
+        }
         if (fact >= 0 && !parse_fact(name + len + 1, &facts->value[fact])) {
-            snprintf(error, FAMILY_ERROR_BYTES, "line %u: %s is not a whole number", number,
-                    fact_names[fact]);
+            snprintf(error, FAMILY_ERROR_BYTES, "line %u: %s is not a whole number, 0 or more",
+                    number, fact_names[fact]);
             return false;
         }
         num += fact >= 0;

@@ -245,8 +245,9 @@ void facts_minimal(struct device_facts *facts);
 void facts_ample(struct device_facts *facts);
 /* Reads the facts of a device from a text that holds a row "fact NAME VALUE" for each, as winners
  * and journals do, or "NAME VALUE ...", as device.tsv does. Tabs separate the fields; other rows
- * are passed over. What is not in it is as on the least device. False with a message when a value
- * is no whole number, or there is no fact at all. */
+ * are passed over, but for those with another name in capitals. What is not in it is as on the
+ * least device. False with a message when a name is no fact's, a value is no whole number or is
+ * negative, or there is no fact at all. */
 bool facts_parse(const char *text, struct device_facts *facts, char error[FAMILY_ERROR_BYTES]);
 /* The same of a file; the message begins with its path. */
 bool facts_read(const char *path, struct device_facts *facts, char error[FAMILY_ERROR_BYTES]);

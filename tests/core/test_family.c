@@ -417,11 +417,14 @@ static void facts_are_read(void **state)
         const char *text, *error;
     } wrong[] = {
         { "", "no facts of a device in it" },
-        { "name\tvalue\nUNIT\t3\nUNITS\n", "no facts of a device in it" },
-        { "name\tvalue\nUNITS\tmany\n", "line 2: UNITS is not a whole number" },
-        { "fact\tUNITS\t8x\n", "line 1: UNITS is not a whole number" },
-        { "UNITS\t\nIS_CPU\t1\n", "line 1: UNITS is not a whole number" },
-        { "UNITS\t9223372036854775808\n", "line 1: UNITS is not a whole number" },
+        { "name\tvalue\nUnit\t3\nUNITS\n", "no facts of a device in it" },
+        { "name\tvalue\nUNITS\t3\nMAX_ITMES\t8\n", "line 3: no fact 'MAX_ITMES'" },
+        { "fact\tUNITS\t3\nfact\tUNIT\t3\n", "line 2: no fact 'UNIT'" },
+        { "UNITS\t3\nIS_CPU\t-1\n", "line 2: IS_CPU is not a whole number, 0 or more" },
+        { "name\tvalue\nUNITS\tmany\n", "line 2: UNITS is not a whole number, 0 or more" },
+        { "fact\tUNITS\t8x\n", "line 1: UNITS is not a whole number, 0 or more" },
+        { "UNITS\t\nIS_CPU\t1\n", "line 1: UNITS is not a whole number, 0 or more" },
+        { "UNITS\t9223372036854775808\n", "line 1: UNITS is not a whole number, 0 or more" },
     };
     struct device_facts facts, least;
     char error[FAMILY_ERROR_BYTES];
