@@ -138,18 +138,19 @@ static struct tally count(const struct tuner *tuner, const struct precision *pre
 void result_why(const struct tuner *tuner, const struct precision *precision,
         char why[FAMILY_ERROR_BYTES])
 {
+    const char *const ended = tuner->is_interrupted ? "interrupted" : "the budget ended";
     const struct tally tried = count(tuner, precision, false);
     const struct tally edges = count(tuner, precision, true);
     struct select_generic against;
     if (!precision_is_there(precision, &tuner->facts))
         snprintf(why, FAMILY_ERROR_BYTES, "the device does not have it");
     else if (!tried.asked)
-        snprintf(why, FAMILY_ERROR_BYTES, "the budget ended before it began");
+        snprintf(why, FAMILY_ERROR_BYTES, "%s before it began", ended);
     else if (!tried.worked && tried.bad)
         snprintf(why, FAMILY_ERROR_BYTES, "none of %zu tries worked; the last one, %s: %.150s",
                 tried.asked, tried.bad->outcome, tried.bad->message);
     else if (!tried.worked)
-        snprintf(why, FAMILY_ERROR_BYTES, "the budget ended before a configuration was timed");
+        snprintf(why, FAMILY_ERROR_BYTES, "%s before a configuration was timed", ended);
     else if (select_generic(&tuner->records, precision, &against) && against.is_left)
         snprintf(why, FAMILY_ERROR_BYTES, "nothing that is faster than generic was found");
     else if (edges.bad && !edges.late)
@@ -157,8 +158,9 @@ void result_why(const struct tuner *tuner, const struct precision *precision,
                 edges.bad->outcome, edges.bad->message);
     else
         snprintf(why, FAMILY_ERROR_BYTES,
-                "the budget ended before more than generic's own recipes "
-                "was verified on every edge class and timed");
+                "%s before more than generic's own recipes was verified on every edge class and "
+                "timed",
+                ended);
 }
 
 /* ---- Reports ---- */

@@ -68,6 +68,7 @@ static void tune_all(const struct options *options, struct tuner *tuner)
                                  left / (double) (options->num_precisions - i)))
             break;
     }
+    tuner->is_interrupted = stop_requested;
     if (stop_requested && !tuner->failed && !tuner->records.head.shard.num)
         finish_all(options, tuner);
 }
@@ -97,6 +98,8 @@ static int conclude_empty(const struct options *options, const struct tuner *tun
         at += (size_t) snprintf(why + at, sizeof why - at, "%s%s: %s", i ? "; " : "",
                 options->precisions[i]->name, one);
     }
+    if (tuner->is_interrupted)
+        strncat(why, "; the journal is kept, run again to go on", sizeof why - strlen(why) - 1);
     if (!tuner->quiet)
         result_report_counts(tuner);
     if (options->or_generic)

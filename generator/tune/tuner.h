@@ -60,6 +60,7 @@ struct tuner {
     bool failed;                       /* the journal or the child gave up: message in error */
     bool is_lost;                      /* it was the child: the device or its driver */
     const volatile int *stop;          /* Ctrl-C */
+    bool is_interrupted;               /* it has ended the measuring */
     char error[FAMILY_ERROR_BYTES];
     char phase[96];                    /* for progress */
     double last_line;                  /* clock when the last line of progress was printed */

@@ -157,7 +157,18 @@ grep -q "interrupted: keeping the best so far" "$dir/log" || fail "Ctrl-C: the m
 [ -s "$dir/stopped/winners.tsv" ] && [ -s "$dir/stopped/bundle.c" ] || fail "Ctrl-C: no bundle"
 begins_with "$dir/stopped/journal.tsv" "$journal" || fail "Ctrl-C: rows were lost"
 
-# 6. A disk that is full: an error, a journal of whole rows, and still the best so far. The limit is
+# 6. Ctrl-C before anything is verified: that is what is said, not that the budget ended.
+start early --seconds 600
+while [ ! -s "$dir/early/journal.tsv" ]; do
+    kill -0 "$pid" 2>/dev/null || fail "the tuner ended before it had a journal"
+    sleep 0.05
+done
+stop INT
+[ "$status" -eq 1 ] || fail "an early Ctrl-C: exit status $status"
+grep -q "nothing may ship: single: interrupted before .*the journal is kept, run again" \
+    "$dir/log" || fail "an early Ctrl-C: the message"
+
+# 7. A disk that is full: an error, a journal of whole rows, and still the best so far. The limit is
 # set for the tuner when it runs, as the driver in the trial process writes files of its own.
 command -v prlimit >/dev/null || exit 0
 mkdir "$dir/full"
