@@ -1,5 +1,6 @@
 /* device.c: the devices of all platforms, and the facts that rules and ranks name. */
 #include "device.h"
+#include "absent.h"
 #include "internal.h"
 
 #include <stdio.h>
@@ -101,7 +102,7 @@ bool device_find(const char *substring, cl_device_id *device, char error[FAMILY_
     if (devices.num)
         name_all(&devices, substring, error);
     else
-        snprintf(error, FAMILY_ERROR_BYTES, "no OpenCL device was found");
+        absent_explain(error, FAMILY_ERROR_BYTES);
     return false;
 }
 

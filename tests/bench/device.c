@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tune/absent.h"
+
 enum { DEVICE_MAX = 32 };
 
 static bool device_has_extension(cl_device_id id, const char *extension)
@@ -46,17 +48,25 @@ static cl_device_id device_find_on(cl_platform_id platform, const char *substrin
     return NULL;
 }
 
-static cl_device_id device_find(const char *substring)
+/* NULL: none, and why that is stands in error. */
+static cl_device_id device_find(const char *substring, char *error, size_t size)
 {
     cl_platform_id platforms[DEVICE_MAX];
     cl_uint count = 0;
     cl_device_id found = NULL;
+    bool has_any = false;
 
     if (clGetPlatformIDs(DEVICE_MAX, platforms, &count) != CL_SUCCESS) {
-        return NULL;
+        count = 0;
     }
     for (cl_uint i = 0; found == NULL && i < count && i < DEVICE_MAX; i++) {
         found = device_find_on(platforms[i], substring);
+        has_any = has_any || device_find_on(platforms[i], "") != NULL;
+    }
+    if (found == NULL && has_any) {
+        snprintf(error, size, "no OpenCL device is called %s", substring);
+    } else if (found == NULL) {
+        absent_explain(error, size);
     }
     return found;
 }
@@ -130,10 +140,8 @@ bool device_open(struct device *device, const char *substring, bool wants_clock,
     cl_int status = CL_SUCCESS;
 
     *device = (struct device){ 0 };
-    device->id = device_find(substring != NULL ? substring : "");
+    device->id = device_find(substring != NULL ? substring : "", error, size);
     if (device->id == NULL) {
-        snprintf(error, size, "no OpenCL device%s%s", substring != NULL ? " is called " : "",
-                substring != NULL ? substring : "");
         return false;
     }
     device_describe(device);

@@ -48,6 +48,15 @@ for wrong in "--device" "--peers=" "--precision=" "--shapes-file=$folder/empty" 
     fi
 done
 
+# Where there is no device it says what OpenCL answered.
+if OCL_ICD_VENDORS="$folder/none" OPENCL_VENDOR_PATH="$folder/none" "$bench" --shape 8x8x8 \
+    2> "$folder/error"; then
+    echo "it measured on no device" >&2
+    exit 1
+fi
+grep -q "no OpenCL device was found: clGetPlatformIDs gives status .* OCL_ICD_VENDORS" \
+    "$folder/error"
+
 # Packed operands, of shapes that are packed anew.
 "$bench" --shape 65x33x17 --shape 40x50x60 --peers kiln,kiln-packed --rounds 1 --sample-ms 1 \
     --precision s,h --transpose nn,tt > "$folder/packed"
