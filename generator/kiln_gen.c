@@ -158,8 +158,10 @@ static int find_subject(const struct options *options, const char *command, stru
 {
     const struct family_preset *preset = NULL;
     char error[FAMILY_ERROR_BYTES];
-    if (!!options->num_words + !!options->preset != 1)
+    if (!options->num_words && !options->preset)
         return usage("%s needs a configuration or --preset", command);
+    if (options->num_words && options->preset)
+        return usage("%s takes a configuration or --preset, not both", command);
     if (options->preset)
         preset = preset_find(options->preset, &subject->config, error);
     if (options->preset ? !preset : !config_parse(options->words[0], &subject->config, error))
@@ -233,8 +235,10 @@ static int command_space(const struct options *options)
     struct device_facts facts;
     struct space space;
     struct text text = { 0 };
+    if (!options->num_words)
+        return usage("%s", "space needs a family; 'kiln-gen families' lists them");
     if (!family)
-        return usage("no family '%s'", options->num_words ? options->words[0] : "");
+        return usage("no family '%s'", options->words[0]);
     facts_minimal(&facts);
     if (!read_facts(options->facts, &facts))
         return EXIT_FAILURE;

@@ -173,7 +173,7 @@ static int set_seed(struct options *o, const char *v)
     char *end;
     errno = 0;
     o->seed = strtoull(v, &end, 10);
-    return *end || end == v || errno ? usage("--seed: '%s' is not a number", v) : 0;
+    return *v < '0' || *v > '9' || *end || errno ? usage("--seed: '%s' is not a number", v) : 0;
 }
 
 static int set_strategy(struct options *o, const char *v)
@@ -328,7 +328,9 @@ static int run(const char *command, const struct options *options)
     if (!strcmp(command, "binaries"))
         return embed_main(options->device, options->output);
     if (!strcmp(command, "literature"))
-        return literature_main(options);
+        return !options->num_words || literature_has(options->words[0])
+                     ? literature_main(options)
+                     : usage("no preset has '%s' in its name", options->words[0]);
     return usage("no command '%s'", command);
 }
 

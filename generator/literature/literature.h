@@ -5,6 +5,9 @@
 
 #include "../tune/options.h"
 
+/* Whether the name of a preset has this part. */
+bool literature_has(const char *part);
+
 /* Verifies and times each preset, interleaved with the kernel that the library itself would serve
  * the call with, and prints one table. Returns an exit status: a failure when a preset computed
  * something wrong, did not build, or took its process down. */

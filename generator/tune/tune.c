@@ -160,6 +160,10 @@ static int replay(const struct options *options, struct tuner *tuner)
         fprintf(stderr, "kiln-tune: %s: %s\n", journal_path(options, path), error);
         return EXIT_FAILURE;
     }
+    if (!tuner->records.whole_bytes) {
+        fprintf(stderr, "kiln-tune: %s: an empty journal\n", journal_path(options, path));
+        return EXIT_FAILURE;
+    }
     if (tuner->records.head.generator != record_generator_hash())
         return fail("the journal was made by another version of the kernels");
     if (options->shard.num || tuner->records.head.shard.num)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "peers.h"
+
 enum {
     OPTIONS_ERROR_SIZE = 512,
     OPTIONS_ROUNDS = 9,
@@ -214,7 +216,7 @@ static bool options_read_size(struct options *options, const char *text)
 static bool options_read_peers(struct options *options, const char *text)
 {
     options->peers = text;
-    return true;
+    return peers_are_built(text);
 }
 
 static bool options_read_device(struct options *options, const char *text)

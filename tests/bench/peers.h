@@ -53,9 +53,13 @@ struct peer_setup {
     double min_seconds;                        /* length of a sample */
 };
 
-/* Opens the peers that were built in. `wanted` is a comma list of keys; NULL means all that are
- * meant for the device and take part without being named. `peers` has room for PEERS_MAX. False,
- * with a message on stderr, when one that is wanted cannot be opened or is not meant for it. */
+/* Whether every word of a comma list is the key of a peer that was built in; if not, after a
+ * message on stderr. */
+bool peers_are_built(const char *wanted);
+
+/* Opens the peers that were built in. `wanted` is such a list; NULL means all that are meant for
+ * the device and take part without being named. `peers` has room for PEERS_MAX. False, with a
+ * message on stderr, when one that is wanted cannot be opened or is not meant for it. */
 bool peers_open(struct peer *peers, size_t *count, const char *wanted,
         const struct peer_setup *setup);
 void peers_close(struct peer *peers, size_t count);

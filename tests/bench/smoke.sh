@@ -33,9 +33,17 @@ grep -q "none/bench.json" "$folder/error"
 [ ! -s "$folder/report" ]
 
 # What is not measured leaves no file.
-if "$bench" --json "$folder/new.json" --peers nobody 2> "$folder/error" ||
-    [ -e "$folder/new.json" ]; then
+status=0
+"$bench" --json "$folder/new.json" --peers kiln,nobody > "$folder/report" 2> "$folder/error" ||
+    status=$?
+if [ -e "$folder/new.json" ]; then
     echo "a file of nothing was left" >&2
+    exit 1
+fi
+# And before a device is opened it shows that there is no such peer.
+if [ "$status" -ne 2 ] || [ -s "$folder/report" ] ||
+    ! grep -q "no peer 'nobody' is built in" "$folder/error"; then
+    echo "a peer that is none: status $status" >&2
     exit 1
 fi
 

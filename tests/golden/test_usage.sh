@@ -33,7 +33,7 @@ expect 2 "no transposes 'xy'" render packed -t xy
 expect 2 "render needs a configuration" render
 expect 2 "no family 'pakced'" render "pakced TM=8"
 expect 2 "TM is one of: 1 2 3" render "packed TM=5"
-expect 2 "render needs a configuration or --preset" render packed --preset avx512
+expect 2 "render takes a configuration or --preset, not both" render packed --preset avx512
 expect 2 "option '--preset' needs a value" render --preset
 expect 2 "no preset 'avx521'; is 'avx512' meant?" render --preset avx521
 expect 2 "no preset 'nothing'; 'kiln-gen presets' lists them" render --preset nothing
@@ -45,7 +45,8 @@ expect 2 "--times needs --bench" select some.tsv --times thin
 expect 2 "--times chooses nothing" select some.tsv --bench b.json --times all --bundle-kib 9
 expect 2 "check needs a folder" check
 expect 2 "report needs one journal" report
-expect 2 "family" space
+expect 2 "space needs a family" space
+expect 2 "no family 'pakced'" space pakced
 expect 2 "ahead: not a number from 0 to 63: '64'" replay --ahead 64
 expect 2 "not a number of seeds: '0'" replay --seeds 0
 

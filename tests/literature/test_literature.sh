@@ -40,7 +40,7 @@ expect()
         exit 1
     fi
 }
-expect 1 "no preset has such a name" no-such-preset
+expect 2 "no preset has 'no-such-preset' in its name" no-such-preset
 expect 1 "no-such-device" --device no-such-device
 expect 2 "size: '0' is not a number" --size 0
 expect 2 "budget: '-1' is not a positive number" --budget -1

@@ -71,6 +71,12 @@ status=0
 [ "$status" -eq 1 ] || fail "a file for a folder: exit status $status"
 grep -q "$dir/file: " "$dir/log" || fail "a file for a folder: the message"
 
+# What cannot be meant.
+: >"$dir/empty.tsv"
+tune 1 "empty.tsv: an empty journal" --replay --journal "$dir/empty.tsv"
+tune 1 "no shapes in .*empty.tsv" --shapes "$dir/empty.tsv"
+tune 2 "seed: '-1' is not a number" --seed -1
+
 "$kiln_tune" probe >"$dir/probe" 2>"$dir/error" || exit 0
 
 # One that is not there, while others are: they are named.
