@@ -153,6 +153,14 @@ struct subject {
     struct device_facts facts;
 };
 
+/* What is added to the reason why a configuration is illegal. */
+static const char *device_meant(const struct options *options)
+{
+    return options->facts  ? ""
+         : options->preset ? " (the device: one that allows every preset; --facts names another)"
+                           : " (the device: the least of OpenCL 1.2; --facts names another)";
+}
+
 /* An exit status; 0 when all is well. */
 static int find_subject(const struct options *options, const char *command, struct subject *subject)
 {
@@ -221,8 +229,11 @@ static int command_render(const struct options *options)
     if (status)
         return status;
     char *kernels = assemble_text(&subject.config, &subject.problem, &subject.facts, error);
-    if (!kernels)
-        return fail("%s", error);
+    if (!kernels) {
+        const bool is_illegal = !strncmp(error, "illegal", 7);
+        fprintf(stderr, "kiln-gen: %s%s\n", error, is_illegal ? device_meant(options) : "");
+        return EXIT_FAILURE;
+    }
     text_add(&text, "%s", kernels);
     free(kernels);
     return finish(options, &text);
@@ -240,8 +251,8 @@ static int command_explain(const struct options *options)
     const bool legal = config_legal(&subject.config, &subject.problem, &subject.facts, &reason);
     struct scope *scope = calloc(1, sizeof *scope);
     config_format(&subject.config, name);
-    text_add(&text, "%s\n%s%s\nrank %" PRId64 "\n", name,
-            legal ? "legal" : "illegal: ", legal ? "" : reason,
+    text_add(&text, "%s\n%s%s%s\nrank %" PRId64 "\n", name,
+            legal ? "legal" : "illegal: ", legal ? "" : reason, legal ? "" : device_meant(options),
             config_rank(&subject.config, &subject.problem, &subject.facts));
     const bool scoped = scope && config_scope(&subject.config, &subject.problem, &subject.facts,
                                          scope, error);

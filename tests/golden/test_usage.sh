@@ -92,13 +92,18 @@ for family in packed tiled direct; do
     expect 0 "^legal" explain "$family"
     expect 0 "__kernel" render "$family" -p h -t tt
 done
-expect 0 "illegal: vectors wider" explain "packed VEC=16"
+expect 0 "illegal: vectors wider .*(the device: the least of OpenCL 1.2; --facts" \
+    explain "packed VEC=16"
 printf 'VECTOR_BYTES\t64\tbytes\nREGISTER_BYTES\t2048\tbytes\n' >"$folder/facts.tsv"
 expect 0 "float16" render --preset avx512
 expect 0 "double8" render --preset avx512-double
 expect 0 "float16" render --preset avx512 --facts "$folder/facts.tsv" --transpose tt
 expect 0 "^legal" explain --preset avx512
-expect 1 "illegal configuration: vectors wider" render --preset avx512 -p d
+expect 1 "illegal configuration: vectors wider .*(the device: one that allows every preset; --fa" \
+    render --preset avx512 -p d
+expect 1 "illegal configuration: .* (the device: the least of OpenCL 1.2; --facts names another)$" \
+    render "tiled WGM=16 WGN=16"
+expect 1 "illegal configuration: [^(]*$" render "tiled WGM=16 WGN=16" --facts "$folder/facts.tsv"
 printf 'VECTOR_BYTES\twide\tbytes\n' >"$folder/facts.tsv"
 expect 1 "facts.tsv: line 1: VECTOR_BYTES is not a whole number" render packed \
     --facts "$folder/facts.tsv"
