@@ -10,7 +10,7 @@
 static const struct {
     enum record_kind kind;
     const char *meaning;
-} phases[NUM_RECORD_KINDS] = {
+} phases[] = {
     { RECORD_GENERIC, "the generic bundle, to compare with" },
     { RECORD_FIRST, "what is known already, at a few shapes" },
     { RECORD_SEARCH, "new configurations, at one shape of each class" },
@@ -21,6 +21,7 @@ static const struct {
     { RECORD_HELD, "the same at shapes that nothing is chosen by" },
     { RECORD_AGAIN, "the few fastest there, for longer" },
 };
+_Static_assert(sizeof phases / sizeof phases[0] == NUM_RECORD_KINDS, "a row for each kind");
 
 /* Rows, failures and seconds of a kind; of a precision, or of all (NULL). */
 struct share {
