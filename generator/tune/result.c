@@ -1,4 +1,5 @@
 /* result.c: see result.h. */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "result.h"
 #include "crew.h"
 #include "embed.h"
@@ -245,6 +246,32 @@ static void report_chosen(const struct winners *winners)
                 loss->precision->name, loss->kind, 100 * (loss->mean - 1), 100 * (loss->worst - 1),
                 loss->shapes);
     }
+}
+
+/* The name of a folder that lies in tuned/ of a source tree, which ends at *path; or NULL. */
+static const char *bundle_folder(char *path)
+{
+    static const char beside[] = "/bundle_list.c.in";
+    char found[PATH_BYTES];
+    char *name = strrchr(path, '/');
+    if (!name)
+        return NULL;
+    *name++ = '\0';
+    const char *parent = strrchr(path, '/');
+    snprintf(found, sizeof found, "%.*s%s", (int) (sizeof found - sizeof beside), path, beside);
+    return parent && !strcmp(parent, "/tuned") && !access(found, F_OK) ? name : NULL;
+}
+
+void result_report_files(const struct options *options, const char *journal)
+{
+    char *path = realpath(options->output, NULL);
+    const char *name = path ? bundle_folder(path) : NULL;
+    fprintf(stderr, "kiln-tune: left in %s: winners.tsv, device.tsv, bundle.c; the journal is %s\n",
+            options->output, journal);
+    if (name && strcmp(name, "generic"))
+        fprintf(stderr, "kiln-tune: to link it: meson configure BUILD -Dbundles=%s,generic\n",
+                name);
+    free(path);
 }
 
 void result_report(const struct options *options, const struct tuner *tuner,

@@ -25,6 +25,10 @@ void result_report_dropped(const struct select_budget *budget);
 void result_report(const struct options *options, const struct tuner *tuner,
         const struct winners *winners);
 
+/* Names the files that are left; where their folder is one of the source tree's tuned/, says how to
+ * link the bundle. */
+void result_report_files(const struct options *options, const char *journal);
+
 /* Why nothing ships for a precision. */
 void result_why(const struct tuner *tuner, const struct precision *precision,
         char why[FAMILY_ERROR_BYTES]);

@@ -108,13 +108,21 @@ static int conclude_empty(const struct options *options, const struct tuner *tun
     return EXIT_FAILURE;
 }
 
+static const char *journal_path(const struct options *options, char path[PATH_BYTES])
+{
+    if (options->journal)
+        return options->journal;
+    snprintf(path, PATH_BYTES, "%s/journal.tsv", options->output);
+    return path;
+}
+
 /* A journal that cannot be written is an error. A device that is lost in a build is not: what was
  * measured before serves. */
 static int conclude(const struct options *options, struct tuner *tuner)
 {
     static struct winners winners;
     static struct select_budget budget;
-    char error[FAMILY_ERROR_BYTES];
+    char path[PATH_BYTES], error[FAMILY_ERROR_BYTES];
     const bool failed = tuner->failed && !(tuner->is_lost && options->or_generic);
     progress_end(tuner);
     signal(SIGINT, SIG_DFL);
@@ -134,17 +142,11 @@ static int conclude(const struct options *options, struct tuner *tuner)
     result_report(options, tuner, &winners);
     if (!forms_add(&winners, error))
         return fail(error);
-    return result_write(options, &winners) && result_write_device(options, &tuner->facts) && !failed
-                 ? EXIT_SUCCESS
-                 : EXIT_FAILURE;
-}
-
-static const char *journal_path(const struct options *options, char path[PATH_BYTES])
-{
-    if (options->journal)
-        return options->journal;
-    snprintf(path, PATH_BYTES, "%s/journal.tsv", options->output);
-    return path;
+    if (!result_write(options, &winners) || !result_write_device(options, &tuner->facts))
+        return EXIT_FAILURE;
+    if (!tuner->quiet)
+        result_report_files(options, journal_path(options, path));
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 /* A run over what a journal holds, without a device. */

@@ -123,6 +123,16 @@ for turn in first second; do
     done
 done
 cmp "$journal" "$dir/replayed/journal.tsv" || fail "a replay wrote into the journal"
+grep -q "left in $dir/replayed: winners.tsv, device.tsv, bundle.c; the journal is $dir/replayed/" \
+    "$dir/log" || fail "what is left is not named"
+if grep -q "to link it" "$dir/log"; then fail "a folder outside tuned/ is to be linked"; fi
+mkdir "$dir/tuned"
+: >"$dir/tuned/bundle_list.c.in"
+tune tuned/mine --replay --journal "$journal" || fail "the replay into tuned/ failed"
+grep -q "to link it: meson configure BUILD -Dbundles=mine,generic" "$dir/log" ||
+    fail "how to link it is not said"
+tune tuned/mine --replay --journal "$journal" --quiet || fail "the quiet replay failed"
+if grep -q "left in" "$dir/log"; then fail "it is not quiet"; fi
 echo "$kills kills: $(rows "$journal" | wc -l) rows, the same bytes as a replay"
 
 # 3. A torn last row is dropped, the rest kept.
