@@ -244,6 +244,8 @@ enum kiln_term {
     KILN_TERM_FETCHED_PLAIN_A, KILN_TERM_FETCHED_PLAIN_B,  /* elements, once for every tile, of
                                           operands that are not transposed */
     KILN_TERM_PRODUCTS,                /* m n k, shared: not what tiles compute beyond C */
+    KILN_TERM_FETCHED_UNCACHED,        /* elements, once for every tile, of operands that are larger
+                                          than most caches */
     KILN_NUM_TERMS
 };
 

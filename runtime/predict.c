@@ -18,6 +18,10 @@ enum { MEETING_BYTES = 4096, MEETING_ROWS = 16 };
  * left the caches when the next pieces are. */
 enum { FAR_BYTES = 4 << 20 };
 
+/* An operand of more bytes is in no cache when it is read again, in this call or the next. Devices
+ * do not tell how large the last of their caches is; an H200's has 50 MB. */
+enum { UNCACHED_BYTES = 32 << 20 };
+
 /* By how many eighths a time is longer on a CPU, as measured on one (tests/bench/RESULTS.md,
  * generator/tune/MEASUREMENTS.md): for each operand whose rows meet; where one is far. */
 enum { MEETING_EIGHTHS = 1, FAR_EIGHTHS = 8 };
@@ -117,6 +121,12 @@ static uint64_t stored(const struct kiln_recipe *recipe, const struct kiln_produ
     return tiles > 0 ? times(count, times(some, 256) / tiles) / 256 : 0;
 }
 
+/* `fetched` of an operand with so many elements; 0 if a cache may hold it. */
+static uint64_t if_uncached(const struct kiln_product *product, uint64_t elements, uint64_t fetched)
+{
+    return times(elements, product->element_bytes) > UNCACHED_BYTES ? fetched : 0;
+}
+
 static void count_memory(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint64_t terms[KILN_NUM_TERMS])
 {
@@ -128,6 +138,8 @@ static void count_memory(const struct kiln_recipe *recipe, const struct kiln_pro
             times(kiln_ceil_div(product->m, recipe->tile[0]), b));
     const unsigned ragged = kiln_time_ragged(product);
     terms[KILN_TERM_PRODUCTS] = times(c, product->k);
+    terms[KILN_TERM_FETCHED_UNCACHED] = at_most(
+            if_uncached(product, a, fetched_a) + if_uncached(product, b, fetched_b));
     terms[KILN_TERM_A] = a;
     terms[KILN_TERM_B] = b;
     terms[KILN_TERM_C] = c;

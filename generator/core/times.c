@@ -280,6 +280,13 @@ static size_t limited(size_t extent, uint32_t most)
     return most == 0 || extent < most ? extent : most;
 }
 
+/* Coefficients from before there was this term tell nothing of shapes that have it. */
+static bool is_unknown_of(const struct kiln_time *prior, const uint64_t terms[KILN_NUM_TERMS])
+{
+    return terms[KILN_TERM_FETCHED_UNCACHED] > 0 &&
+           prior->coefficient[KILN_TERM_FETCHED_UNCACHED] == 0;
+}
+
 /* Guesses from what is known of a candidate's configuration, at the drawn shapes, each extent cut
  * down to the most that it takes: a recipe for one row is asked about shapes of one row. All are
  * longer by what all recipes took longer. */
@@ -298,7 +305,7 @@ static size_t list_prior(const struct times *times, unsigned number, const struc
             continue;
         find_terms(times, number, &r, guess->terms);
         guess->seconds = timings->common * (double) kiln_time_sum(prior, guess->terms) * 1e-12;
-        num += guess->seconds > 0;
+        num += guess->seconds > 0 && !is_unknown_of(prior, guess->terms);
     }
     return num;
 }

@@ -72,8 +72,9 @@ static struct winner *find_recipe(struct winners *winners, const struct precisio
 /* Older files have no coefficients for the last terms. */
 static bool is_time(unsigned coefficients)
 {
-    return coefficients == KILN_NUM_TERMS || coefficients == KILN_TERM_PRODUCTS ||
-           coefficients == KILN_TERM_FETCHED_PLAIN_A || coefficients == KILN_TERM_KEPT;
+    return coefficients == KILN_NUM_TERMS || coefficients == KILN_TERM_FETCHED_UNCACHED ||
+           coefficients == KILN_TERM_PRODUCTS || coefficients == KILN_TERM_FETCHED_PLAIN_A ||
+           coefficients == KILN_TERM_KEPT;
 }
 
 static const char *parse_time(const struct line *line, struct winners *winners)

@@ -295,6 +295,22 @@ static void counts_stop_at_the_most(void **state)
     }
 }
 
+/* 32 MiB are 8192 x 1024 singles. */
+static void large_operands_are_fetched_from_memory(void **state)
+{
+    const struct kiln_recipe recipe = tiles();
+    const struct kiln_product just = dense(8192, 65, 1024), more = dense(8193, 65, 1024);
+    const struct kiln_product both = dense(8193, 8193, 1024);
+    uint64_t terms[KILN_NUM_TERMS];
+    (void) state;
+    kiln_time_terms(&recipe, &just, 4, terms);
+    CHECK(terms, FETCHED_UNCACHED, 0);
+    kiln_time_terms(&recipe, &more, 4, terms);
+    CHECK(terms, FETCHED_UNCACHED, EVENLY((uint64_t) 2 * 8193 * 1024, 4));
+    kiln_time_terms(&recipe, &both, 4, terms);
+    CHECK(terms, FETCHED_UNCACHED, EVENLY((uint64_t) (129 + 257) * 8193 * 1024, 4));
+}
+
 /* More of an extent or fewer units never make a count smaller. */
 static void counts_grow_with_the_extents(void **state)
 {
@@ -504,6 +520,7 @@ int main(void)
         cmocka_unit_test(copies_are_counted),
         cmocka_unit_test(even_counts_in_parts),
         cmocka_unit_test(operands_are_fetched_by_tiles),
+        cmocka_unit_test(large_operands_are_fetched_from_memory),
         cmocka_unit_test(ragged_rows_are_seen),
         cmocka_unit_test(without_k_the_call_counts),
         cmocka_unit_test(counts_stop_at_the_most),

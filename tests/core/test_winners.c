@@ -280,7 +280,8 @@ static void check_too_many(const char *row, int times, const char *expected)
     text_free(&text);
 }
 
-/* Files from before the terms of operands that are not transposed, and before that of products. */
+/* Files from before the terms of operands that are not transposed, before that of products, and
+ * before that of operands that are in no cache. */
 static void times_of_older_files_are_read(void **state)
 {
     (void) state;
@@ -292,6 +293,9 @@ static void times_of_older_files_are_read(void **state)
     assert_true(winners.recipes[0].time.coefficient[KILN_TERM_PRODUCTS] == 0);
     parse(HEAD RECIPE "time\tsingle\t0" ZEROS "\t1\t2\t3\t4\t5\t6\n", &winners);
     assert_true(winners.recipes[0].time.coefficient[KILN_TERM_PRODUCTS] == 6);
+    assert_true(winners.recipes[0].time.coefficient[KILN_TERM_FETCHED_UNCACHED] == 0);
+    parse(HEAD RECIPE "time\tsingle\t0" ZEROS "\t1\t2\t3\t4\t5\t6\t7\n", &winners);
+    assert_true(winners.recipes[0].time.coefficient[KILN_TERM_FETCHED_UNCACHED] == 7);
 }
 
 static void limits_are_told(void **state)
