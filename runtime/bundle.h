@@ -23,7 +23,7 @@
 #define KILN_INTERNAL
 #endif
 
-enum { KILN_BUNDLE_FORMAT = 24 };
+enum { KILN_BUNDLE_FORMAT = 25 };
 
 enum {
     KILN_MAX_STAGES = 8,

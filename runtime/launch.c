@@ -18,12 +18,12 @@ static enum kiln_status launch_pack(struct launch *launch, const struct kiln_cho
                 &layout)) {
         return KILN_SIZE_OVERFLOW;
     }
-    /* Nobody can have such a buffer, and kiln_pack_bytes did not tell of it. */
-    if (layout.end - offset + layout.slack > launch->context->facts.max_alloc_bytes) {
-        return KILN_NO_KERNEL;
-    }
     if (layout.end > request->pack_end) {
-        return KILN_PACK_BUFFER_TOO_SMALL;
+        /* kiln_pack_bytes did not tell of a pack that no buffer may hold. */
+        const size_t bytes = layout.end - offset + layout.slack;
+        return bytes > launch->context->facts.max_alloc_bytes
+                     ? KILN_NO_KERNEL
+                     : KILN_PACK_BUFFER_TOO_SMALL;
     }
     return layout.is_plain ? kiln_copy_operand(launch, &layout)
                            : kiln_stages_enqueue(launch, choice, NULL);
@@ -225,10 +225,10 @@ static enum kiln_status launch_first_that_works(struct launch *launch,
         }
         bool is_too_small = status == KILN_WORKSPACE_TOO_SMALL ||
                             status == KILN_PACK_BUFFER_TOO_SMALL;
-        bool leaves_nobody = problem->bound == 0 &&
-                             (status == KILN_NO_KERNEL ||
-                                     status == kiln_nothing_serves(launch->context));
-        bool go_on = is_about_recipe(status) || leaves_nobody || status == KILN_NO_KERNEL ||
+        bool leaves_nobody = status == KILN_NO_KERNEL ||
+                             (status == kiln_nothing_serves(launch->context) &&
+                                     problem->bound == 0);
+        bool go_on = is_about_recipe(status) || leaves_nobody ||
                      (is_too_small && (attempts.failure != KILN_SUCCESS || launch->shares_room));
         bool is_spoilt = launch->touched && (problem->beta != 0 || problem->beta_imag != 0);
         if (!go_on || is_spoilt) {

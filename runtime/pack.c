@@ -37,6 +37,7 @@ static bool take_whole(struct kiln_problem *problem)
         return false;
     }
     problem->product = mirroring.rest.product;
+    problem->beside = mirroring.rest.beside;
     problem->triangle_a = problem->triangle_b = KILN_TRIANGLE_NONE;
     return true;
 }

@@ -37,7 +37,8 @@ static bool attempt_once(struct kiln_context *context, const struct kiln_problem
 bool kiln_attempt_next(struct kiln_context *context, const struct kiln_problem *problem,
         struct kiln_attempts *attempts, struct kiln_choice *choice, enum kiln_status *status)
 {
-    if (attempts->failure == KILN_SUCCESS && *status != KILN_NO_KERNEL) {
+    if (attempts->failure == KILN_SUCCESS && *status != KILN_NO_KERNEL &&
+            *status != kiln_nothing_serves(context)) {
         attempts->failure = *status;
     }
     if (attempt_once(context, problem, attempts, choice, status)) {

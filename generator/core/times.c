@@ -185,6 +185,8 @@ struct timings {
     bool has_bundle;                   /* one for the device is known: */
     unsigned bundle;                   /* which, */
     double common;                     /* and by what factor all its recipes took longer */
+    bool knows_caches;                 /* some coefficients for the device are not 0 for
+                                          KILN_TERM_FETCHED_UNCACHED: there was that term */
 };
 
 /* For records or times_tasks of one precision: are pair, shape and number of units the same? */
@@ -280,13 +282,6 @@ static size_t limited(size_t extent, uint32_t most)
     return most == 0 || extent < most ? extent : most;
 }
 
-/* Coefficients from before there was this term tell nothing of shapes that have it. */
-static bool is_unknown_of(const struct kiln_time *prior, const uint64_t terms[KILN_NUM_TERMS])
-{
-    return terms[KILN_TERM_FETCHED_UNCACHED] > 0 &&
-           prior->coefficient[KILN_TERM_FETCHED_UNCACHED] == 0;
-}
-
 /* Guesses from what is known of a candidate's configuration, at the drawn shapes, each extent cut
  * down to the most that it takes: a recipe for one row is asked about shapes of one row. All are
  * longer by what all recipes took longer. */
@@ -305,7 +300,8 @@ static size_t list_prior(const struct times *times, unsigned number, const struc
             continue;
         find_terms(times, number, &r, guess->terms);
         guess->seconds = timings->common * (double) kiln_time_sum(prior, guess->terms) * 1e-12;
-        num += guess->seconds > 0 && !is_unknown_of(prior, guess->terms);
+        num += guess->seconds > 0 &&
+               (timings->knows_caches || guess->terms[KILN_TERM_FETCHED_UNCACHED] == 0);
     }
     return num;
 }
@@ -349,14 +345,18 @@ static const struct kiln_time *ask_prior(const struct records *records, const st
                           : NULL;
 }
 
-/* The nearest bundle for the device of which a recipe runs here. */
+/* The nearest bundle for the device of which a recipe runs here, and whether one tells of what is
+ * in no cache. */
 static void find_bundle(const struct records *records, const struct times *times,
         struct timings *timings)
 {
     for (unsigned c = 0; c < times->num_candidates; c++) {
         struct prior_source source;
-        if (!ask_prior(records, times, c, &source) || !source.is_for_device)
+        const struct kiln_time *prior = ask_prior(records, times, c, &source);
+        if (!prior || !source.is_for_device)
             continue;
+        timings->knows_caches = timings->knows_caches ||
+                                prior->coefficient[KILN_TERM_FETCHED_UNCACHED] > 0;
         if (!timings->has_bundle || source.bundle < timings->bundle)
             timings->bundle = source.bundle;
         timings->has_bundle = true;

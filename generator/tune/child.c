@@ -18,6 +18,10 @@
 
 enum { POLL_MILLISECONDS = 100 };
 
+/* Seconds that a child has to end by itself, so that the cause becomes known: any, and one that has
+ * closed its output. A driver may take long to let its device go. */
+static const double moment = 0.1, dying = 5;
+
 /* Held while pipes are made and a child starts. An end of a pipe becomes close-on-exec in two
  * steps; a child that is forked between them would keep it open. */
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
@@ -120,7 +124,7 @@ static void read_errors(struct child *child)
         close_fd(&child->errors);
 }
 
-void child_end(struct child *child, char cause[CHILD_CAUSE_BYTES])
+static void end_within(struct child *child, double seconds, char cause[CHILD_CAUSE_BYTES])
 {
     int status = 0;
     cause[0] = '\0';
@@ -128,9 +132,8 @@ void child_end(struct child *child, char cause[CHILD_CAUSE_BYTES])
         return;
     close_fd(&child->to);
     close_fd(&child->from);
-    /* A child that is dying by itself gets a moment to do so, so that the cause becomes known. */
     pid_t reaped = waitpid(child->pid, &status, WNOHANG);
-    for (int i = 0; i < 20 && reaped == 0; i++) {
+    for (const double end = clock_now() + seconds; reaped == 0 && clock_now() < end;) {
         nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
         reaped = waitpid(child->pid, &status, WNOHANG);
     }
@@ -253,10 +256,15 @@ FILE *child_output(void)
     return fdopen(own, "w");
 }
 
+void child_end(struct child *child, char cause[CHILD_CAUSE_BYTES])
+{
+    end_within(child, moment, cause);
+}
+
 void child_dismiss(struct child *child, enum heard heard, double seconds, const char *line,
         char cause[CHILD_CAUSE_BYTES])
 {
-    child_end(child, cause);
+    end_within(child, heard == HEARD_END ? dying : moment, cause);
     if (heard == HEARD_NOTHING)
         snprintf(cause, CHILD_CAUSE_BYTES, "no answer within %.3g s", seconds);
     else if (heard == HEARD_GARBAGE || heard == HEARD_LINE)

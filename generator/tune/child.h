@@ -10,16 +10,16 @@
 enum { CHILD_LINE_BYTES = 4096, CHILD_TAIL_BYTES = 96, CHILD_CAUSE_BYTES = 256 };
 
 struct child {
-    pid_t pid;                         /* 0: none runs; of the fields below
-                                        * only was_killed means something */
+    pid_t pid;                         /* 0: none runs; of the fields below only was_killed means
+                                          something then */
     int to, from, errors;              /* its standard input, output and error; -1: closed */
     char buffer[CHILD_LINE_BYTES];     /* what came from it and was not yet taken as lines */
     size_t filled;
     char tail[CHILD_TAIL_BYTES];       /* the last line it wrote to standard error */
     size_t tail_length;
     bool tail_ended;
-    bool was_killed;                   /* of the child that ended last: by SIGKILL or SIGTERM that
-                                        * child_end did not send */
+    bool was_killed;                   /* somebody else sent SIGKILL or SIGTERM to the child that
+                                          ended last */
 };
 
 /* How waiting for a line, or for bytes, ended. */

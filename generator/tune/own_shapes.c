@@ -54,7 +54,7 @@ bool own_shapes_read(const char *path, struct own_shapes *own, char error[EXTENT
     if (!own->num)
         snprintf(error, EXTENTS_ERROR_BYTES, "no shapes in %.250s", path);
     sort(own);
-    return own->num > 0;
+    return true;
 }
 
 bool own_shape_is_for(const struct own_shape *own, const struct precision *precision)

@@ -22,8 +22,8 @@ struct own_shapes {
     size_t num;
 };
 
-/* Reads a file, of one shape at least. Lines that name the same problems become one, with the sum
- * of their weights; what weighs most comes first. */
+/* Reads a file. Lines that name the same problems become one, with the sum of their weights; what
+ * weighs most comes first. Of a file without shapes num is 0, and error says so. */
 bool own_shapes_read(const char *path, struct own_shapes *own, char error[EXTENTS_ERROR_BYTES]);
 
 bool own_shape_is_for(const struct own_shape *own, const struct precision *precision);

@@ -1,4 +1,4 @@
-/* processors.h: what makes the times of a shared machine less noisy. */
+/* processors.h: those that this process may use, and PoCL's threads bound to them. */
 #ifndef KILN_TUNE_PROCESSORS_H
 #define KILN_TUNE_PROCESSORS_H
 

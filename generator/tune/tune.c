@@ -98,7 +98,7 @@ static int conclude_empty(const struct options *options, const struct tuner *tun
         at += (size_t) snprintf(why + at, sizeof why - at, "%s%s: %s", i ? "; " : "",
                 options->precisions[i]->name, one);
     }
-    if (tuner->is_interrupted)
+    if (tuner->is_interrupted && !options->replay && !tuner->failed)
         strncat(why, "; the journal is kept, run again to go on", sizeof why - strlen(why) - 1);
     if (!tuner->quiet)
         result_report_counts(tuner);
@@ -246,6 +246,17 @@ static bool make_output(const char *path)
     return false;
 }
 
+/* A build without shapes of its own goes on. */
+static bool read_own(const struct options *options, struct own_shapes *own)
+{
+    char error[EXTENTS_ERROR_BYTES];
+    const bool is_read = own_shapes_read(options->shapes_file, own, error);
+    if (is_read && own->num)
+        return true;
+    fprintf(stderr, "kiln-tune: %s%s\n", is_read && options->or_generic ? "warning: " : "", error);
+    return is_read && options->or_generic;
+}
+
 int tune_main(const struct options *options)
 {
     static struct own_shapes own;
@@ -267,9 +278,8 @@ int tune_main(const struct options *options)
     };
     if (!make_output(options->output))
         return EXIT_FAILURE;
-    if (options->shapes_file && options->shapes_file[0] &&
-            !own_shapes_read(options->shapes_file, &own, error))
-        return fail(error);
+    if (options->shapes_file && options->shapes_file[0] && !read_own(options, &own))
+        return EXIT_FAILURE;
     tuner.num_own = own.num;
     if (options->facts && !facts_read(options->facts, &least, error))
         return fail(error);

@@ -156,6 +156,29 @@ static void what_is_told_can_be_had(void **state)
     kiln_context_destroy(&f->kiln);
 }
 
+/* A pack of the other operand is in the form of a recipe for which there is room beside the whole
+ * matrix. */
+static void a_pack_leaves_room_for_the_whole(void **state)
+{
+    struct fixture *f = *state;
+    const size_t whole = (size_t) 4096 * 4096 * sizeof(float);
+    struct kiln_pack pack;
+    size_t bytes = 0;
+    begin(f);
+    struct kiln_gemm gemm = fixture_gemm(f, 4096, 16, 4096);
+    gemm.uplo_a = KILN_LOWER;
+    f->kiln->facts.max_alloc_bytes = whole + 4096;
+    assert_int_equal(kiln_pack_bytes(f->kiln, &gemm, KILN_PACK_B, &bytes), KILN_SUCCESS);
+    cl_mem buffer = stub_make_buffer(f->cl, bytes);
+    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_B, buffer, 0, f->queue, 0, NULL,
+                             NULL, &pack),
+            KILN_SUCCESS);
+    gemm.packed_b = &pack;
+    assert_int_equal(call(f, &gemm), KILN_SUCCESS);
+    clReleaseMemObject(buffer);
+    kiln_context_destroy(&f->kiln);
+}
+
 /* A call without a workspace of the caller's is told of none. */
 static void a_lack_of_memory_is_told_as_one(void **state)
 {
@@ -209,6 +232,7 @@ int main(void)
         TEST(a_triangle_of_c_goes_to_its_own_kernels),
         TEST(an_operand_is_mirrored_first),
         TEST(what_is_told_can_be_had),
+        TEST(a_pack_leaves_room_for_the_whole),
         TEST(a_lack_of_memory_is_told_as_one),
         TEST(typed_calls_take_no_default),
     };
