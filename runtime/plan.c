@@ -354,13 +354,12 @@ static size_t parts(size_t extent, size_t size)
     return (size_t) kiln_ceil_div(extent, size);
 }
 
-/* Is any tile shared? Where there are too many to count, the stage that adds up is launched. */
-static bool shares_tiles(const struct kiln_plan *plan, const struct kiln_product *product,
+bool kiln_shares_tiles(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint32_t units)
 {
-    const uint64_t tiles = kiln_stored_tiles(plan->recipe, product);
-    return plan->parts > 1 || tiles == UINT64_MAX ||
-           kiln_whole_tiles(plan->recipe, tiles, units) < tiles;
+    const uint64_t tiles = kiln_stored_tiles(recipe, product);
+    return kiln_num_parts(recipe, product, units) > 1 || tiles == UINT64_MAX ||
+           kiln_whole_tiles(recipe, tiles, units) < tiles;
 }
 
 static bool count_groups(const struct kiln_plan *plan, const struct kiln_product *product,
@@ -382,7 +381,7 @@ static bool plan_groups(const struct kiln_product *product, uint32_t units, stru
 {
     for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
         const struct kiln_stage *stage = &plan->recipe->stages[i];
-        if (stage->role == KILN_ROLE_ADD && !shares_tiles(plan, product, units)) {
+        if (stage->role == KILN_ROLE_ADD && !kiln_shares_tiles(plan->recipe, product, units)) {
             continue;
         }
         for (unsigned d = 0; d < stage->work_dim; d++) {

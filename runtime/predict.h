@@ -41,6 +41,12 @@ KILN_INTERNAL uint64_t kiln_time_predict(const struct kiln_recipe *recipe,
 KILN_INTERNAL uint64_t kiln_time_on_cpu(const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint64_t time);
 
+/* A predicted time on a device that is no CPU: at least about what the host takes to enqueue the
+ * recipe's kernels, which the device waits for. Of times below that the shorter stays the shorter.
+ * At most KILN_TIME_MAX. */
+KILN_INTERNAL uint64_t kiln_time_with_host(const struct kiln_recipe *recipe,
+        const struct kiln_product *product, uint32_t units, uint64_t time);
+
 /* Is every coefficient a number, and none negative? */
 KILN_INTERNAL bool kiln_time_is_sound(const struct kiln_time *time);
 

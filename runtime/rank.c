@@ -26,7 +26,8 @@ static uint64_t time_of_one(const struct kiln_bundle *bundle, const struct kiln_
         return KILN_RANK_UNTIMED;
     }
     const uint64_t time = kiln_time_predict(recipe, product, units);
-    return 1 + (bundle->traits.is_cpu ? kiln_time_on_cpu(recipe, product, time) : time);
+    return 1 + (bundle->traits.is_cpu ? kiln_time_on_cpu(recipe, product, time)
+                                      : kiln_time_with_host(recipe, product, units, time));
 }
 
 static bool is_candidate(const struct kiln_recipe *recipe, const struct kiln_product *product)

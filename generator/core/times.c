@@ -90,6 +90,15 @@ static uint32_t units_of(const struct times *times, const struct record *r)
     return r->units > 0 ? r->units : (uint32_t) times->facts->value[FACT_UNITS];
 }
 
+/* As the library predicts it, without what it adds on a CPU. */
+static uint64_t predicted_by(const struct times *times, const struct kiln_recipe *recipe,
+        const struct kiln_product *product, uint32_t units)
+{
+    const uint64_t time = kiln_time_predict(recipe, product, units);
+    return times->facts->value[FACT_IS_CPU] ? time
+                                            : kiln_time_with_host(recipe, product, units, time);
+}
+
 /* The time predicted for a row's pair, shape and device. */
 static uint64_t predict(const struct times *times, unsigned number, const struct record *r)
 {
@@ -98,7 +107,7 @@ static uint64_t predict(const struct times *times, unsigned number, const struct
     struct kiln_recipe recipe = candidate->recipe[r->pair];
     recipe.time = &candidate->time;
     return !kiln_guard_takes(&recipe.guard, &product) ? UINT64_MAX
-         : candidate->is_fitted ? kiln_time_predict(&recipe, &product, units_of(times, r))
+         : candidate->is_fitted ? predicted_by(times, &recipe, &product, units_of(times, r))
                                 : TIMES_UNTIMED;
 }
 

@@ -13,7 +13,7 @@
 
 enum { FLOATS = 4, MOST = 60, UNITS = 4 };
 
-/* Recipes of which only the CALL coefficient counts. */
+/* Recipes of which only the CALL coefficient counts, for a CPU: there it is all of the time. */
 struct clay {
     struct kiln_time times[MOST];
     struct kiln_recipe recipes[MOST];
@@ -37,7 +37,8 @@ static void clay_make(struct clay *clay, unsigned num)
         memset(clay->pins[i].recipe, 0xff, sizeof clay->pins[i].recipe);
     clay->bundle = (struct kiln_bundle){ .num_recipes = num,
         .recipes = clay->recipes,
-        .pins = clay->pins };
+        .pins = clay->pins,
+        .traits = { .is_cpu = 1 } };
 }
 
 static struct kiln_product cube(void)
@@ -254,6 +255,46 @@ static int compare(const void *left, const void *right)
     return a->recipe < b->recipe ? -1 : 1;
 }
 
+/* Where the host takes longer to enqueue two kernels than the device takes for them, one kernel
+ * that is a little slower comes first; of two alike the faster one. On a CPU, sums alone count. */
+static void short_kernels_wait_for_the_host(void **state)
+{
+    static const struct host {
+        float two, one; /* microseconds of the recipes of two kernels and of one */
+        bool one_is_first, one_is_first_on_cpus;
+    } cases[] = {
+        { 3, 4, true, false },    /* both wait */
+        { 8, 9, true, false },    /* the first waits */
+        { 8, 13, false, false },  /* so long does it not wait */
+        { 18, 19, false, false }, /* neither waits */
+        { 18, 17, true, true },
+    };
+    enum { NUM_CASES = sizeof cases / sizeof cases[0] };
+    struct kiln_product product = kiln_product_dense(KILN_ID_SINGLE, FLOATS, 0, 0, 8, 8,
+            8 * KILN_SHARED_STEPS);
+    struct clay clay;
+    uint32_t order[MOST];
+    (void) state;
+    product.a.ld++;
+    for (unsigned way = 0; way < 3; way++)
+        for (unsigned i = 0; i < 2 * NUM_CASES; i++) {
+            const unsigned is_cpu = i / NUM_CASES;
+            const struct host *host = &cases[i % NUM_CASES];
+            const bool one_is_first = is_cpu ? host->one_is_first_on_cpus : host->one_is_first;
+            clay_make(&clay, 3);
+            clay.recipes[0].unit_parts = way == 0;                          /* K is shared, */
+            clay.recipes[0].unit_turns = clay.recipes[0].shares = way == 1; /* or steps, */
+            clay.recipes[0].as_is = way == 2 ? KILN_PREPARED_A : 0;         /* or A is copied */
+            clay.bundle.traits.is_cpu = (uint8_t) is_cpu;
+            clay.times[0].coefficient[KILN_TERM_CALL] = host->two * 1e6f;
+            clay.times[2].coefficient[KILN_TERM_CALL] = host->one * 1e6f;
+            clay.times[1].coefficient[KILN_TERM_CALL] = host->one * 1e6f + 100;
+            assert_int_equal(order_of(&clay, &product, order), 3);
+            assert_int_equal(order[0], one_is_first ? 2 : 0);
+            assert_int_equal(order[1], one_is_first ? 1 : 2);
+        }
+}
+
 /* On a CPU, rows that begin at multiples of 4096 bytes: what reads them in place takes longer. */
 static void rows_that_meet_count_on_cpus(void **state)
 {
@@ -381,6 +422,7 @@ int main(void)
         cmocka_unit_test(pins_are_for_one_pair),
         cmocka_unit_test(only_what_takes_the_extents_is_ranked),
         cmocka_unit_test(the_prediction_decides),
+        cmocka_unit_test(short_kernels_wait_for_the_host),
         cmocka_unit_test(rows_that_meet_count_on_cpus),
         cmocka_unit_test(far_operands_count_on_cpus),
         cmocka_unit_test(batches_list_each_once),
