@@ -369,7 +369,7 @@ static bool fits(const struct members *members, bool is_c, cl_mem buffer, const 
 }
 
 /* Where each member lies is checked before any is enqueued. Other errors in the arguments are the
- * same for all members, and are found at the first. */
+ * same for all members that read A and B, or for all, and are found at the first. */
 static int check(const struct members *members)
 {
     const struct kiln_gemm *gemm = &members->call->gemm;
@@ -390,12 +390,13 @@ static int check(const struct members *members)
                  : KILN_CLBLAST_TOO_SMALL_A + 2;
 }
 
-/* Runs of members, one after the other; the events of all are kept where one is wanted. */
-static int enqueue_runs(const struct members *members, const cl_command_queue *queue,
-        cl_event *events, size_t *num_events)
+/* Runs of the members from `begin` to `end`, one after the other; the events of all are kept where
+ * one is wanted. */
+static int enqueue_runs(const struct members *members, size_t begin, size_t end,
+        const cl_command_queue *queue, cl_event *events, size_t *num_events)
 {
     int status = 0;
-    for (size_t i = 0; i < members->count && status == 0;) {
+    for (size_t i = begin; i < end && status == 0;) {
         const struct kiln_clblast_call run = run_of(members, i);
         status = kiln_clblast_enqueue(&run, queue, events != NULL ? &events[*num_events] : NULL);
         *num_events += status == 0;
@@ -436,12 +437,12 @@ int kiln_clblast_enqueue_members(const struct kiln_clblast_call *call, size_t co
             c_offsets == NULL) {
         return KILN_CLBLAST_INVALID_VALUE;
     }
-    bool reads = false;
-    for (size_t i = 0; i < count && !reads; i++) {
-        reads = member_reads(&members, i);
+    size_t first = 0; /* that reads A and B */
+    while (first < count && !member_reads(&members, first)) {
+        first++;
     }
     const cl_mem buffers[] = { call->gemm.a, call->gemm.b, call->gemm.c };
-    for (int i = reads ? 0 : 2; i < 3; i++) {
+    for (int i = first < count ? 0 : 2; i < 3; i++) {
         if (buffers[i] == NULL) {
             return -1022 + i;
         }
@@ -456,8 +457,13 @@ int kiln_clblast_enqueue_members(const struct kiln_clblast_call *call, size_t co
     if (event != NULL && events == NULL) {
         return CL_OUT_OF_HOST_MEMORY;
     }
+    /* What is wrong with A and B is found at the first that reads them, so that it comes first. No
+     * member before it is of its run. */
     size_t num = 0;
-    status = enqueue_runs(&members, queue, events, &num);
+    status = enqueue_runs(&members, first, count, queue, events, &num);
+    if (status == 0) {
+        status = enqueue_runs(&members, 0, first, queue, events, &num);
+    }
     if (status == 0 && event != NULL && num == 1) {
         *event = events[0];
         num = 0;

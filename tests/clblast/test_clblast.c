@@ -284,6 +284,38 @@ static void members_of_alpha_0_read_nothing(void **state)
     clReleaseMemObject(x), clReleaseMemObject(z);
 }
 
+/* What is wrong with A is found before anything is enqueued, though the first member reads none. */
+static void a_later_member_may_be_wrong(void **state)
+{
+    const float alphas[] = { 0, 0, 1, 0 }, betas[] = { 5, 5, 5, 6 };
+    const size_t at[] = { 0, 16, 32, 48 };
+    static float before[64], after[64];
+    cl_device_id device;
+    (void) state;
+    assert_int_equal(clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL),
+            0);
+    cl_context other = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+    assert_non_null(other);
+    cl_mem foreign = clCreateBuffer(other, CL_MEM_READ_WRITE, sizeof before, NULL, NULL);
+    cl_mem x = floats(64, NULL), z = floats(64, before);
+    assert_int_not_equal(CLBlastSgemmBatched(ROW, NO, NO, 4, 4, 4, alphas, foreign, at, 4, x, at, 4,
+                                 betas, z, at, 4, 4, &queue, NULL),
+            0);
+    assert_int_equal(clEnqueueReadBuffer(queue, z, CL_TRUE, 0, sizeof after, after, 0, NULL, NULL),
+            0);
+    assert_memory_equal(after, before, sizeof before);
+    assert_int_equal(CLBlastSgemmBatched(ROW, NO, NO, 4, 4, 4, alphas, x, at, 4, x, at, 4, betas, z,
+                             at, 4, 4, &queue, NULL),
+            0);
+    assert_int_equal(clEnqueueReadBuffer(queue, z, CL_TRUE, 0, sizeof after, after, 0, NULL, NULL),
+            0);
+    for (size_t i = 0; i < 64; i++) {
+        assert_true(i / 16 == 2 || after[i] == betas[i / 16] * before[i]);
+    }
+    clReleaseMemObject(x), clReleaseMemObject(z), clReleaseMemObject(foreign);
+    clReleaseContext(other);
+}
+
 static void tells_what_is_wrong(void **state)
 {
     (void) state;
@@ -400,6 +432,7 @@ int main(void)
         cmocka_unit_test(takes_temporary_buffers),
         cmocka_unit_test(temporary_buffers_do_for_all_scalars),
         cmocka_unit_test(members_of_alpha_0_read_nothing),
+        cmocka_unit_test(a_later_member_may_be_wrong),
         cmocka_unit_test(tells_what_is_wrong),
         cmocka_unit_test(keeps_contexts_that_are_in_use),
     };

@@ -481,9 +481,10 @@ struct kiln_gemm {
     size_t a_stride, b_stride, c_stride;
     /* Scratch memory on the device. NULL: the context holds one buffer per queue, grown on demand.
      * Otherwise a buffer of at least kiln_gemm_workspace_bytes from the offset on, readable and
-     * writable, which overlaps no operand. It is in use until the call's event is complete; two
-     * calls may share it only if one waits for the other. An in-order queue sees to that for all
-     * calls with one kiln_context, from any thread. */
+     * writable, which overlaps no operand; over the application's own memory, that begins at a
+     * multiple of 16 bytes. Not looked at while C has no elements. It is in use until the call's
+     * event is complete; two calls may share it only if one waits for the other. An in-order queue
+     * sees to that for all calls with one kiln_context, from any thread. */
     cl_mem workspace;
     size_t workspace_offset;           /* bytes; a multiple of 256 */
     /* NULL: A and B are read from their buffers. Otherwise A or B as kiln_pack_enqueue packed
@@ -629,10 +630,10 @@ KILN_API enum kiln_status kiln_pack_bytes(struct kiln_context *context,
  *     n may use packed A, and one with another m packed B, as long as the same kernels can serve it
  *     (else KILN_PACK_UNSUITABLE); they are chosen for the shape given here.
  * buffer, offset: where to; a buffer of the context's cl_context with at least kiln_pack_bytes from
- *     the offset on, which is in bytes and a multiple of 256. It may be the operand's own buffer,
- *     or another part of the same, but the two must not overlap, which is not checked. A plain copy
- *     within one buffer goes through the queue's workspace. Not looked at when there is nothing to
- *     pack.
+ *     the offset on, which is in bytes and a multiple of 256; the application's own memory begins
+ *     at a multiple of 16 bytes. It may be the operand's own buffer, or another part of the same,
+ *     but the two must not overlap, which is not checked. A plain copy within one buffer goes
+ *     through the queue's workspace. Not looked at when there is nothing to pack.
  * queue, num_events_in_wait_list, event_wait_list, event: as for the typed calls. Calls that use
  *     the pack must come later on the same in-order queue, or wait for the event.
  * pack: required; filled before the function returns. All zero on failure, and when there is
