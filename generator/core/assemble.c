@@ -247,6 +247,10 @@ static bool add_program(struct assembly *assembly, struct source *source, uint32
     struct kiln_program program = { 0 };
     bool ok = evaluate_count(source, source->config->family->ptx, UINT8_MAX, &program.ptx) &&
               render_all(source, &text);
+    if (ok && assembly->drops_comments) {
+        tidy_drop_comments(text.bytes);
+        text.len = strlen(text.bytes);
+    }
     if (ok)
         program.hash = kiln_hash(KILN_HASH_BEGIN, text.bytes, text.len);
     for (*index = 0; ok && *index < assembly->bundle.num_programs; ++*index)

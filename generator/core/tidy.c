@@ -32,6 +32,11 @@ static bool starts_with(const char *text, const char *prefix)
     return !strncmp(text, prefix, strlen(prefix));
 }
 
+static bool line_is_comment(const char *p)
+{
+    return starts_with(p + strspn(p, " "), "//");
+}
+
 /* ---- functions that nothing calls ---- */
 
 struct function {
@@ -93,9 +98,15 @@ static unsigned list_functions(const char *text, struct function functions[MAX_F
     return num;
 }
 
+/* Does the text [from, to) call the function? Lines that are comments call nothing. */
 static bool calls(const char *from, const char *to, const struct function *function)
 {
-    return tokens_has_word(from, to, function->name, function->name_len);
+    for (const char *p = from; p < to; p = next_line(p)) {
+        const char *end = line_end(p) < to ? line_end(p) : to;
+        if (!line_is_comment(p) && tokens_has_word(p, end, function->name, function->name_len))
+            return true;
+    }
+    return false;
 }
 
 /* Marks what the text outside functions calls, then what is called by what is called. */
@@ -397,4 +408,17 @@ char *tidy(char *text)
     if (filled != text)
         free(text);
     return filled;
+}
+
+void tidy_drop_comments(char *text)
+{
+    char *to = text;
+    for (const char *p = text, *next; *p; p = next) {
+        next = next_line(p);
+        if (!line_is_comment(p)) {
+            memmove(to, p, (size_t) (next - p));
+            to += next - p;
+        }
+    }
+    *to = '\0';
 }

@@ -29,4 +29,7 @@
  * their own, or that quotes or joins them. */
 char *tidy(char *text);
 
+/* Takes the lines out of the text that are nothing but a comment. */
+void tidy_drop_comments(char *text);
+
 #endif

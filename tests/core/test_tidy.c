@@ -329,6 +329,9 @@ static void functions(void **state)
         { "static int f(void)\n{\n}\n\nvoid k(void)\n{\n    f_2();\n    af();\n}\n",
           "void k(void)\n{\n    f_2();\n    af();\n}\n" },
         { "static int f(void)\n{\n    f();\n}\n", "" },
+        /* A comment calls nothing. */
+        { "static int f(void)\n{\n}\n\nvoid k(void)\n{\n    // As f does.\n}\n",
+          "void k(void)\n{\n    // As f does.\n}\n" },
         { "", "" },
     };
     check(rows, sizeof rows / sizeof rows[0]);
@@ -516,6 +519,26 @@ static void long_lines_are_broken_where_little_holds(void **state)
     check(rows, sizeof rows / sizeof rows[0]);
 }
 
+static void comments_are_dropped(void **state)
+{
+    static const struct pair rows[] = {
+        { "// One.\nvoid k(void)\n{\n    // Two,\n    // three.\n    f(); // four\n}\n// Five.",
+          "void k(void)\n{\n    f(); // four\n}\n" },
+        { "asm(\"//@a;\");\n\n", "asm(\"//@a;\");\n\n" },
+        { "f();", "f();" },
+        { "//", "" },
+        { "", "" },
+    };
+    (void) state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *text = strdup(rows[i].text);
+        assert_non_null(text);
+        tidy_drop_comments(text);
+        assert_string_equal(text, rows[i].tidied);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -527,6 +550,7 @@ int main(void)
         cmocka_unit_test(comments_are_filled), cmocka_unit_test(what_fits_a_line_is_one),
         cmocka_unit_test(blocks_in_blocks),
         cmocka_unit_test(long_lines_are_broken_where_little_holds),
+        cmocka_unit_test(comments_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

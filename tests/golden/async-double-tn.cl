@@ -17,7 +17,9 @@ static void put(double x, double alpha, double beta, __global double *p)
     store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
 }
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+// NVIDIA's instructions, as the PTX ISA names them.
+
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -43,8 +45,9 @@ static void wait_for_copies(void)
     asm volatile("cp.async.wait_group 2;" ::: "memory");
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
-// side by side have 16 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have `part` (2, 4 or 8) times 16
+// bytes; boxes side by side have 16 lines. Of eight lines in a row the pieces of a column lie in
+// different banks.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -109,14 +112,27 @@ static void multiply_blocks(double c[4], const double a[4], const double b[2])
             "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
 }
 
-// put for column `col` of the row `out`, if there is such a column and it is stored.
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 63) / 64;
+    const uint tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 64, tile_n * 64);
+}
+
+// C = alpha x + beta C for column `col` of the row `out`, if C has it.
 static void put_column(double x, __global double *out, long col, long N, double alpha, double beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
-// put for two columns side by side; `whole` says that they are at a multiple of their size.
+// The same for two columns side by side; `whole`: they are at a multiple of their size.
 static void put_pair(double x, double y, __global double *out, long col,
         long N, double alpha, double beta, bool whole)
 {
@@ -163,13 +179,9 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
     B += b_offset;
 
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int first = 0, num = (K + 15) / 16;
-    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-    const uint band_rows = min(tiles_m - band, (uint) 8);
-    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-    const int first_m = tile_m * 64, first_n = tile_n * 64;
+    const int num = (K + 15) / 16;
+    const int2 origin = origin_of_tile(tile, M, N);
+    const int first_m = origin.x, first_n = origin.y;
     const uint lane_m = lane / 4, lane_k = lane % 4;
     const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
     double c[2][4][4];
@@ -192,18 +204,19 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
     int stage = 0;
     for (int t = 0; t < num + 3; t++) {
         // What was asked for at t - 3 is there for all, and all have multiplied those of the step
-        // before, whose place is the next one to copy to.
+        // before, whose stage is the next one to copy to.
         if (t >= 3) {
             wait_for_copies();
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         if (t < num) {
-            const int step = first + t;
+            const int step = t;
             const int k = step * 16;
             copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);
             copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
         }
         commit_copies();
+        // Behind the stage that is copied to comes the one copied to 3 steps before.
         if (++stage == 4)
             stage = 0;
         if (t < 3)
@@ -212,7 +225,7 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
         __local const uchar *b_tile = b_tiles + stage * 8192;
         #pragma unroll
         for (int s = 0; s < 2; s++) {
-            // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+            // The s-th part of the tiles' k into fragments.
             // Eight values of k of the tile.
             #pragma unroll
             for (int i = 0; i < 2; i++) {
@@ -238,8 +251,8 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
                     multiply_blocks(c[i][j], as0[i], bs0[j]);
         }
     }
-    // Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put into
-    // local memory, so that a warp stores columns side by side.
+    // Where rows of C begin anywhere, the tile goes through local memory, so that a warp stores
+    // columns side by side.
     if (!is_aligned) {
         __local double *c_tile = (__local double *) both_tiles;
         // All have multiplied the last step.
@@ -257,15 +270,15 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
                 }
             }
         barrier(CLK_LOCAL_MEM_FENCE);
-        const int rows = min(M - first_m, 64L);
-        const int begin = 0, end = min(N - first_n, 64L);
+        const int num_rows = min(M - first_m, 64L);
+        const int first_col = 0, end_col = min(N - first_n, 64L);
         __global double *out = C + (first_m + warp) * ldc + first_n + lane;
         #pragma unroll 4
-        for (int m = warp; m < rows; m += 4) {
+        for (int m = warp; m < num_rows; m += 4) {
             #pragma unroll
             for (int n = 0; n < 64; n += 32) {
                 const int col = n + (int) lane;
-                if (col >= begin && col < end)
+                if (col >= first_col && col < end_col)
                     put(c_tile[c_place(m, col)], alpha, beta, out + n);
             }
             out += 4 * ldc;
@@ -284,7 +297,7 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
             #pragma unroll
             for (int j = 0; j < 4; j++) {
                 const long col = first_n + warp_n + j * 8 + lane_k * 2;
-                put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);
+                put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta, true);
             }
         }
 }

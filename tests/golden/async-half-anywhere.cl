@@ -5,18 +5,9 @@ static float load(__global const half *p)
     return vload_half(0, p);
 }
 
-static void store(float x, __global half *p)
-{
-    vstore_half(x, 0, p);
-}
+// NVIDIA's instructions, as the PTX ISA names them.
 
-// C = alpha x + beta C for one element; beta == 0 does not read C.
-static void put(float x, float alpha, float beta, __global half *p)
-{
-    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
-}
-
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -63,8 +54,9 @@ static uint4 load_piece(__global const element_bits *from, int num,
     return (uint4) (x[0], x[1], x[2], x[3]);
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
-// side by side have 64 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have `part` (2, 4 or 8) times 16
+// bytes; boxes side by side have 64 lines. Of eight lines in a row the pieces of a column lie in
+// different banks.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -133,6 +125,20 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
             "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 63) / 64;
+    const uint tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 64, tile_n * 64);
+}
+
+// Two halves as a word, each rounded to the nearest.
 static uint pack_halves(float low, float high)
 {
     uint both;
@@ -165,13 +171,9 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
     B += b_offset;
 
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int first = 0, num = (K + 63) / 64;
-    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-    const uint band_rows = min(tiles_m - band, (uint) 8);
-    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-    const int first_m = tile_m * 64, first_n = tile_n * 64;
+    const int num = (K + 63) / 64;
+    const int2 origin = origin_of_tile(tile, M, N);
+    const int first_m = origin.x, first_n = origin.y;
     const uint lane_m = lane / 4, lane_k = lane % 4;
     const uint lane_r = lane_m;
     const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
@@ -193,13 +195,13 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
     __global const half *b_end = B + (N - 1) * ldb + K;
     for (int t = 0; t < whole_steps + 3; t++) {
         // All have put what was asked for at t - 3, and have multiplied those of the step before,
-        // whose place is the next one.
+        // whose stage is the next one.
         if (t >= 3)
             barrier(CLK_LOCAL_MEM_FENCE);
         uint4 a_pieces[4], b_pieces[4];
-        const int place = stage;
+        const int next = stage;
         if (t < num) {
-            const int step = first + t;
+            const int step = t;
             const int k = step * 64;
             fetch_a(a_pieces, A + first_m * lda + k, lda, M - first_m, K - k, a_end, item);
             fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, b_end, item);
@@ -211,7 +213,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
             #pragma unroll
             for (int s = 0; s < 4; s++) {
-                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+                // The s-th part of the tiles' k into fragments.
                 // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item
                 // l says where line l % 8 of block l / 8 is.
                 #pragma unroll
@@ -233,8 +235,8 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             }
         }
         if (t < num) {
-            put_a(a_tiles + place * 8192, a_pieces, item);
-            put_b(b_tiles + place * 8192, b_pieces, item);
+            put_a(a_tiles + next * 8192, a_pieces, item);
+            put_b(b_tiles + next * 8192, b_pieces, item);
         }
     }
     // What there is of the last step: the loop has fetched it.
@@ -244,7 +246,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             stage = 0;
         const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
         for (int s = 0; s * 16 < left; s++) {
-            // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+            // The s-th part of the tiles' k into fragments.
             // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item l
             // says where line l % 8 of block l / 8 is.
             #pragma unroll
@@ -273,28 +275,28 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                 const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
                 if (row >= M)
                     break;
-                const long begin = 0, end = N;
+                const long first_col = 0, end_col = N;
                 #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     const long col = first_n + warp_n + j * 8 + lane_k * 2;
                     __global const half *old = C + row * ldc + col;
-                    if (is_aligned && col + 1 < end) {
+                    if (is_aligned && col + 1 < end_col) {
                         const uint both = *(__global const uint *) old;
                         const float2 y = vload_half2(0, (const half *) &both);
                         c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * y.x;
                         c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * y.y;
                         continue;
                     }
-                    if (col >= begin && col < end)
+                    if (col >= first_col && col < end_col)
                         c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * load(old);
-                    if (col + 1 >= begin && col + 1 < end)
+                    if (col + 1 >= first_col && col + 1 < end_col)
                         c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * load(old + 1);
                 }
             }
     }
     const float factor = beta != 0 ? 1 : alpha;
-    // A word is two halves. Rows lie four words further apart than they are long, so that eight of
-    // them meet in no bank.
+    // The tile goes through local memory, as words of two halves. Rows lie four words further apart
+    // than they are long, so that eight of them meet in no bank.
     __local uint *c_words = (__local uint *) both_tiles;
     // All have multiplied the last step.
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -310,29 +312,29 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                             pack_halves(factor * c[i][j][2 * h], factor * c[i][j][2 * h + 1]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const int rows = min(M - first_m, 64L);
+    const int num_rows = min(M - first_m, 64L);
     if (is_aligned && first_n + 64 <= N) {
         const int first_row = item / 8, x = item % 8;
         __global uint4 *out = (__global uint4 *) (C + (first_m + first_row) * ldc + first_n) + x;
         __local const uint *from = c_words + first_row * 36 + x * 4;
         #pragma unroll
         for (int m = 0; m < 64; m += 16)
-            if (first_row + m < rows)
+            if (first_row + m < num_rows)
                 out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 36);
     } else {
         // A word of C is a word of local memory or, where a row of C begins in the middle of one,
         // the second half of one and the first half of the next.
-        // Warps are even in number, so that all rows of one begin alike.
+        // Warps are even in number: ldc may be odd, but all rows of one warp begin alike.
         __global ushort *out = (__global ushort *) C + (first_m + warp) * ldc + first_n;
         const int within = (ulong) out / 2 % 2;
-        const int begin = 0, end = min(N - first_n, 64L);
+        const int first_col = 0, end_col = min(N - first_n, 64L);
         {
             const int x = (int) lane, col = 2 * x - within;
-            const bool is_there = col >= 0 && col + 1 < end;
+            const bool is_there = col >= 0 && col + 1 < end_col;
             __local const uint *from = c_words + warp * 36 + x;
             __global ushort *to = out + col;
             #pragma unroll 4
-            for (int m = warp; m < rows; m += 4) {
+            for (int m = warp; m < num_rows; m += 4) {
                 if (is_there)
                     *(__global uint *) to = within ? from[-1] >> 16 | from[0] << 16 : from[0];
                 from += 144;
@@ -340,11 +342,11 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             }
         }
         // The first and the last column of a row, where they are in a word with what is not stored.
-        for (int p = item; p < 2 * rows; p += 128) {
+        for (int p = item; p < 2 * num_rows; p += 128) {
             const int m = p / 2;
-            const int col = p % 2 == 0 ? begin : end - 1;
+            const int col = p % 2 == 0 ? first_col : end_col - 1;
             __global ushort *to = (__global ushort *) C + (first_m + m) * ldc + first_n + col;
-            if (begin < end && (ulong) to / 2 % 2 != p % 2)
+            if (first_col < end_col && (ulong) to / 2 % 2 != p % 2)
                 *to = ((__local const ushort *) (c_words + m * 36))[col];
         }
     }

@@ -10,13 +10,9 @@ static void store(float x, __global half *p)
     vstore_half(x, 0, p);
 }
 
-// C = alpha x + beta C for one element; beta == 0 does not read C.
-static void put(float x, float alpha, float beta, __global half *p)
-{
-    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
-}
+// NVIDIA's instructions, as the PTX ISA names them.
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -48,8 +44,9 @@ static void wait_for_copies(void)
     asm volatile("cp.async.wait_group 2;" ::: "memory");
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
-// side by side have 64 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have `part` (2, 4 or 8) times 16
+// bytes; boxes side by side have 64 lines. Of eight lines in a row the pieces of a column lie in
+// different banks.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -129,13 +126,27 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
             "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// put for column `col` of the row `out`, if there is such a column and it is stored.
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 63) / 64;
+    const uint tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 64, tile_n * 64);
+}
+
+// C = alpha x + beta C for column `col` of the row `out`, if C has it.
 static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
+// Two halves as a word, each rounded to the nearest.
 static uint pack_halves(float low, float high)
 {
     uint both;
@@ -143,7 +154,7 @@ static uint pack_halves(float low, float high)
     return both;
 }
 
-// put for two columns side by side; `whole` says that they are at a multiple of their size.
+// The same for two columns side by side; `whole`: they are at a multiple of their size.
 static void put_pair(float x, float y, __global half *out, long col,
         long N, float alpha, float beta, bool whole)
 {
@@ -199,26 +210,25 @@ void kiln_hgemm_async_stream(long M, long N, long K,
     const ulong share = (all + groups - 1) / groups;
     const ulong begin = min(get_group_id(0) * share, all), end = min(begin + share, all);
 
+    // Whole tiles in turns, then the steps from `begin` to `end` of the shared ones: of a tile,
+    // `num` from its step `first` on.
     for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
         const bool is_whole = turn < whole;
-        const uint done = is_whole ? 0 : divide(at, steps);
-        const uint tile = is_whole ? turn : whole + done;
-        const int first = is_whole ? 0 : at - (ulong) done * steps;
+        const uint nth = is_whole ? 0 : divide(at, steps);
+        const uint tile = is_whole ? turn : whole + nth;
+        const int first = is_whole ? 0 : at - (ulong) nth * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-        // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
-        // reads lies in the cache for others: it begins `late` steps after `first`. (Where a share
-        // goes over two tiles, for a part of it.)
-        const uint ago = at - begin, each = share;
-        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
-        const int late = behind < num ? behind : 0;
+        // Steps are rotated: the first one is `rotation` steps after `first`, and is, modulo
+        // `share`, the number of steps that the work-group has done. So all work-groups are at the
+        // same k, modulo `share`, and find in the cache what others have read. What would begin
+        // behind the `num` steps is not rotated.
+        const uint done = at - begin, period = share;
+        const uint shift = is_whole ? 0 : (done + period - (uint) first % period) % period;
+        const int rotation = shift < num ? shift : 0;
         turn += groups;
         at += is_whole ? 0 : num;
-        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-        const uint band_rows = min(tiles_m - band, (uint) 8);
-        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-        const int first_m = tile_m * 64, first_n = tile_n * 64;
+        const int2 origin = origin_of_tile(tile, M, N);
+        const int first_m = origin.x, first_n = origin.y;
         const uint lane_m = lane / 4, lane_k = lane % 4;
         const uint lane_r = lane_m;
         const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
@@ -236,32 +246,33 @@ void kiln_hgemm_async_stream(long M, long N, long K,
         int stage = 0;
         for (int t = 0; t < num + 3; t++) {
             // What was asked for at t - 3 is there for all, and all have multiplied those of the
-            // step before, whose place is the next one to copy to.
+            // step before, whose stage is the next one to copy to.
             if (t >= 3) {
                 wait_for_copies();
                 barrier(CLK_LOCAL_MEM_FENCE);
             }
             if (t < num) {
-                const int after_first = t + late;
-                const int step = first + after_first - (after_first < num ? 0 : num);
+                const int rotated = t + rotation;
+                const int step = first + rotated - (rotated < num ? 0 : num);
                 const int k = step * 64;
                 copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
                 copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
             }
             commit_copies();
+            // Behind the stage that is copied to comes the one copied to 3 steps before.
             if (++stage == 4)
                 stage = 0;
             if (t < 3)
                 continue;
             // K's last step may come at any time.
-            const int after_first = t - 3 + late;
-            const int step = first + after_first - (after_first < num ? 0 : num);
+            const int rotated = t - 3 + rotation;
+            const int step = first + rotated - (rotated < num ? 0 : num);
             const long left = K - (long) step * 64;
             if (left >= 64) {
                 const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
                 #pragma unroll
                 for (int s = 0; s < 4; s++) {
-                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+                    // The s-th part of the tiles' k into fragments.
                     // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
                     // work-item l says where line l % 8 of block l / 8 is.
                     #pragma unroll
@@ -283,7 +294,7 @@ void kiln_hgemm_async_stream(long M, long N, long K,
             } else {
                 const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
                 for (int s = 0; s * 16 < left; s++) {
-                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+                    // The s-th part of the tiles' k into fragments.
                     // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:
                     // work-item l says where line l % 8 of block l / 8 is.
                     #pragma unroll
@@ -305,7 +316,8 @@ void kiln_hgemm_async_stream(long M, long N, long K,
             }
         }
         if (num < steps) {
-            // Not all of the tile: kept for the stage that adds up.
+            // Not all of the tile: kept for the stage that adds up. Of the two parts that a
+            // work-group has room for, the second is for the tile that it has begun.
             __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
             #pragma unroll
             for (int i = 0; i < 2; i++)
@@ -323,28 +335,28 @@ void kiln_hgemm_async_stream(long M, long N, long K,
                     const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
                     if (row >= M)
                         break;
-                    const long begin = 0, end = N;
+                    const long first_col = 0, end_col = N;
                     #pragma unroll
                     for (int j = 0; j < 4; j++) {
                         const long col = first_n + warp_n + j * 8 + lane_k * 2;
                         __global const half *old = C + row * ldc + col;
-                        if (is_aligned && col + 1 < end) {
+                        if (is_aligned && col + 1 < end_col) {
                             const uint both = *(__global const uint *) old;
                             const float2 y = vload_half2(0, (const half *) &both);
                             c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * y.x;
                             c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * y.y;
                             continue;
                         }
-                        if (col >= begin && col < end)
+                        if (col >= first_col && col < end_col)
                             c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * load(old);
-                        if (col + 1 >= begin && col + 1 < end)
+                        if (col + 1 >= first_col && col + 1 < end_col)
                             c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * load(old + 1);
                     }
                 }
         }
         const float factor = beta != 0 ? 1 : alpha;
-        // A word is two halves. Rows lie four words further apart than they are long, so that eight
-        // of them meet in no bank.
+        // The tile goes through local memory, as words of two halves. Rows lie four words further
+        // apart than they are long, so that eight of them meet in no bank.
         __local uint *c_words = (__local uint *) both_tiles;
         // All have multiplied the last step.
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -360,7 +372,7 @@ void kiln_hgemm_async_stream(long M, long N, long K,
                                 pack_halves(factor * c[i][j][2 * h], factor * c[i][j][2 * h + 1]);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        const int rows = min(M - first_m, 64L);
+        const int num_rows = min(M - first_m, 64L);
         if (is_aligned && first_n + 64 <= N) {
             const int first_row = item / 8, x = item % 8;
             __global uint4 *out = (__global uint4 *) (C + (first_m + first_row) * ldc + first_n)
@@ -368,22 +380,22 @@ void kiln_hgemm_async_stream(long M, long N, long K,
             __local const uint *from = c_words + first_row * 36 + x * 4;
             #pragma unroll
             for (int m = 0; m < 64; m += 16)
-                if (first_row + m < rows)
+                if (first_row + m < num_rows)
                     out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 36);
         } else {
             // A word of C is a word of local memory or, where a row of C begins in the middle of
             // one, the second half of one and the first half of the next.
-            // Warps are even in number, so that all rows of one begin alike.
+            // Warps are even in number: ldc may be odd, but all rows of one warp begin alike.
             __global ushort *out = (__global ushort *) C + (first_m + warp) * ldc + first_n;
             const int within = (ulong) out / 2 % 2;
-            const int begin = 0, end = min(N - first_n, 64L);
+            const int first_col = 0, end_col = min(N - first_n, 64L);
             {
                 const int x = (int) lane, col = 2 * x - within;
-                const bool is_there = col >= 0 && col + 1 < end;
+                const bool is_there = col >= 0 && col + 1 < end_col;
                 __local const uint *from = c_words + warp * 36 + x;
                 __global ushort *to = out + col;
                 #pragma unroll 4
-                for (int m = warp; m < rows; m += 4) {
+                for (int m = warp; m < num_rows; m += 4) {
                     if (is_there)
                         *(__global uint *) to = within ? from[-1] >> 16 | from[0] << 16 : from[0];
                     from += 144;
@@ -392,11 +404,11 @@ void kiln_hgemm_async_stream(long M, long N, long K,
             }
             // The first and the last column of a row, where they are in a word with what is not
             // stored.
-            for (int p = item; p < 2 * rows; p += 128) {
+            for (int p = item; p < 2 * num_rows; p += 128) {
                 const int m = p / 2;
-                const int col = p % 2 == 0 ? begin : end - 1;
+                const int col = p % 2 == 0 ? first_col : end_col - 1;
                 __global ushort *to = (__global ushort *) C + (first_m + m) * ldc + first_n + col;
-                if (begin < end && (ulong) to / 2 % 2 != p % 2)
+                if (first_col < end_col && (ulong) to / 2 % 2 != p % 2)
                     *to = ((__local const ushort *) (c_words + m * 36))[col];
             }
         }
@@ -405,17 +417,24 @@ void kiln_hgemm_async_stream(long M, long N, long K,
 
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
+// A work-group that multiplies has room for two parts of tiles, of 4096 numbers each: the second is
+// for the tile whose first step it has done, the first for one that another has begun. So, of the
+// parts of a tile, that of the work-group that began it is a second one, all others are first ones.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_hgemm_async_add(long M, long N, long K,
         __global const float *restrict work, long parts_at,
         float alpha, float beta,
         __global half *restrict C, long c_offset, long ldc)
 {
-    typedef float sum_t;
     __local float sums[8][128] __attribute__((aligned(16)));
-    __local uint told[6];
+    // The tile whose parts this work-group adds up, with others: how many parts there are, which
+    // work-group has the first of them, which of how many work-groups that add it up this one is,
+    // and where the tile is in C.
+    __local struct {
+        uint num_parts, first_group, own, adders;
+        int first_m, first_n;
+    } tile_of;
     const uint adder = get_local_id(0);
-    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.
     if (adder == 0) {
         // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
         // work-group takes `share` steps. A last turn that is three quarters full is a turn.
@@ -426,59 +445,58 @@ void kiln_hgemm_async_add(long M, long N, long K,
         const uint steps = ((uint) K + 63) / 64;
         const ulong all = (ulong) (tiles - whole) * steps;
         const ulong share = (all + groups - 1) / groups;
-        const uint adders = groups * get_num_groups(1);
+        // As many work-groups add up each shared tile.
+        const uint all_adders = groups * get_num_groups(1);
         const uint number = get_group_id(1) * groups + get_group_id(0);
-        const uint each = min(adders / max(tiles - whole, 1U), 32U);
-        const uint tile = whole + number / each;
-        told[0] = 1;
+        const uint adders = min(all_adders / max(tiles - whole, 1U), 32U);
+        const uint tile = whole + number / adders;
+        tile_of.num_parts = 1;
         if (tile < tiles) {
-            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-            const uint band_rows = min(tiles_m - band, (uint) 8);
-            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-            const int first_m = tile_m * 64, first_n = tile_n * 64;
-            // The work-groups that have the tile's first and last step: the first has it as its
-            // last piece, the others what they have of it as their first.
+            const int2 origin = origin_of_tile(tile, M, N);
+            const int first_m = origin.x, first_n = origin.y;
+            // The work-groups from that which has the tile's first step to that which has its last.
+            // K of 0 has no steps: then nothing is added up, and C becomes beta C.
             const ulong begin = (ulong) (tile - whole) * steps;
-            const uint from = steps > 0 ? divide(begin, share) : 0;
-            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;
-            told[1] = from;
-            told[2] = number % each;
-            told[3] = each;
-            told[4] = first_m;
-            told[5] = first_n;
+            const uint first_group = steps > 0 ? divide(begin, share) : 0;
+            tile_of.num_parts = steps > 0 ? divide(begin + steps - 1, share) - first_group + 1 : 0;
+            tile_of.first_group = first_group;
+            tile_of.own = number % adders;
+            tile_of.adders = adders;
+            tile_of.first_m = first_m;
+            tile_of.first_n = first_n;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint num = told[0];
+    // What one work-group did alone it has stored; or there is no tile left for this work-group.
+    const uint num = tile_of.num_parts;
     if (num == 1)
         return;
-    const int first_m = told[4], first_n = told[5];
-    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 4096;
+    const int first_m = tile_of.first_m, first_n = tile_of.first_n;
+    __global const float *parts = work + parts_at + 2 * (ulong) tile_of.first_group * 4096;
     C += c_offset;
-    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up all
-    // pieces of its elements.
-    if (num <= 8 || told[3] < 8) {
+    // Where parts are few, or a tile has so much that no work-item is idle, each work-item adds up
+    // all parts of its elements.
+    if (num <= 8 || tile_of.adders < 8) {
         // Whether every row of C starts where 2 columns may be stored at once.
         const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 3;
         const bool is_aligned = misaligned == 0;
-        for (uint at = told[2] * 256 + adder; at < 1024; at += told[3] * 256) {
+        for (uint at = tile_of.own * 256 + adder; at < 1024;
+             at += tile_of.adders * 256) {
             __global const float4 *part = (__global const float4 *) parts + at;
             float4 sum = 0;
             for (uint p = 0; p < num; p += 4) {
-                float4 some[4];
+                float4 terms[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
+                    terms[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    sum += some[q];
+                    sum += terms[q];
             }
             const uint item = at % 128, first = at / 128 * 4;
             const union {
                 float4 all;
-                sum_t each[4];
+                float each[4];
             } sums_of = { sum };
             #pragma unroll
             for (int u = 0; u < 4; u += 2) {
@@ -497,9 +515,9 @@ void kiln_hgemm_async_add(long M, long N, long K,
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
-    // added in their order.
-    for (uint at = told[2]; at < 32; at += told[3]) {
+    // Of 128 reals at a time each of eight warps adds up every eighth part, 9 with loads under way
+    // at once; what the warps have is then added in their order.
+    for (uint at = tile_of.own; at < 32; at += tile_of.adders) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             float4 part[9];
@@ -518,7 +536,7 @@ void kiln_hgemm_async_add(long M, long N, long K,
         *(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 128) {
-            sum_t all = 0;
+            float all = 0;
             #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += sums[u][adder];

@@ -10,13 +10,9 @@ static void store(float x, __global half *p)
     vstore_half(x, 0, p);
 }
 
-// C = alpha x + beta C for one element; beta == 0 does not read C.
-static void put(float x, float alpha, float beta, __global half *p)
-{
-    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
-}
+// NVIDIA's instructions, as the PTX ISA names them.
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -42,8 +38,9 @@ static void wait_for_copies(void)
     asm volatile("cp.async.wait_group 2;" ::: "memory");
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
-// side by side have 64 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have `part` (2, 4 or 8) times 16
+// bytes; boxes side by side have 64 lines. Of eight lines in a row the pieces of a column lie in
+// different banks.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -123,13 +120,27 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
             "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// put for column `col` of the row `out`, if there is such a column and it is stored.
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 63) / 64;
+    const uint tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 64, tile_n * 64);
+}
+
+// C = alpha x + beta C for column `col` of the row `out`, if C has it.
 static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
+// Two halves as a word, each rounded to the nearest.
 static uint pack_halves(float low, float high)
 {
     uint both;
@@ -137,7 +148,7 @@ static uint pack_halves(float low, float high)
     return both;
 }
 
-// put for two columns side by side; `whole` says that they are at a multiple of their size.
+// The same for two columns side by side; `whole`: they are at a multiple of their size.
 static void put_pair(float x, float y, __global half *out, long col,
         long N, float alpha, float beta, bool whole)
 {
@@ -179,13 +190,9 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
     B += b_offset;
 
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int first = 0, num = (K + 63) / 64;
-    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-    const uint band_rows = min(tiles_m - band, (uint) 8);
-    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-    const int first_m = tile_m * 64, first_n = tile_n * 64;
+    const int num = (K + 63) / 64;
+    const int2 origin = origin_of_tile(tile, M, N);
+    const int first_m = origin.x, first_n = origin.y;
     const uint lane_m = lane / 4, lane_k = lane % 4;
     const uint lane_r = lane_m;
     const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 32;
@@ -205,18 +212,19 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
     const int whole_steps = K / 64, left = K % 64;
     for (int t = 0; t < whole_steps + 3; t++) {
         // What was asked for at t - 3 is there for all, and all have multiplied those of the step
-        // before, whose place is the next one to copy to.
+        // before, whose stage is the next one to copy to.
         if (t >= 3) {
             wait_for_copies();
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         if (t < num) {
-            const int step = first + t;
+            const int step = t;
             const int k = step * 64;
             copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
             copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
         }
         commit_copies();
+        // Behind the stage that is copied to comes the one copied to 3 steps before.
         if (++stage == 4)
             stage = 0;
         if (t < 3)
@@ -225,7 +233,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
         const int from = slice * 2;
         #pragma unroll
         for (int s = from; s < from + 2; s++) {
-            // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+            // The s-th part of the tiles' k into fragments.
             // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item l
             // says where line l % 8 of block l / 8 is.
             #pragma unroll
@@ -254,7 +262,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
         const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
         const int from = slice * 2;
         for (int s = from; s < from + 2 && s * 16 < left; s++) {
-            // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+            // The s-th part of the tiles' k into fragments.
             // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item l
             // says where line l % 8 of block l / 8 is.
             #pragma unroll
@@ -274,8 +282,8 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                     multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
         }
     }
-    // What slices have is added up, always in the same order, through local memory: all tiles have
-    // been multiplied.
+    // What slices have is added up, always in the same order, through the memory of the tiles, when
+    // all have multiplied theirs.
     __local float *sums = (__local float *) a_tiles + item % 128;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (slice > 0)
@@ -296,7 +304,6 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             #pragma unroll
             for (int e = 0; e < 4; e++)
                 c[i][j][e] += sums[((i * 4 + j) * 4 + e) * 128];
-    // Rows and columns of a block are in the order in which they were read.
     #pragma unroll
     for (int i = 0; i < 2; i++)
         #pragma unroll

@@ -16,7 +16,9 @@ static void put(float x, float alpha, float beta, __global float *p)
     store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
 }
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+// NVIDIA's instructions, as the PTX ISA names them.
+
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -51,12 +53,12 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines, int
     to += col * 256 + first % 4 * 4;
     if (lines >= 64 && cols >= 32) {
         #pragma unroll
-        for (uint i = 0; i < 4; i += 1) {
-            const uint x = col + i;
+        for (uint i = 0; i < 4; i++) {
             #pragma unroll
             for (uint n = 0; n < 64; n += 16) {
-                const uint line = first + n;
-                // Four lines of a value of k lie side by side: no two work-items meet in a bank.
+                // The tile has k for its lines. Of value k of the tile, which is x, four lines r of
+                // the matrix lie side by side, the r / 4-th four at r / 4 ^ k / 4: so no two
+                // work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
                 copy_element(to + where, from + n * ld + i, true);
@@ -64,12 +66,14 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines, int
         }
     } else {
         #pragma unroll
-        for (uint i = 0; i < 4; i += 1) {
+        for (uint i = 0; i < 4; i++) {
             const uint x = col + i;
             #pragma unroll
             for (uint n = 0; n < 64; n += 16) {
                 const uint line = first + n;
-                // Four lines of a value of k lie side by side: no two work-items meet in a bank.
+                // The tile has k for its lines. Of value k of the tile, which is x, four lines r of
+                // the matrix lie side by side, the r / 4-th four at r / 4 ^ k / 4: so no two
+                // work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
                 copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
@@ -87,12 +91,12 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines, int
     to += col * 256 + first % 4 * 4;
     if (lines >= 64 && cols >= 32) {
         #pragma unroll
-        for (uint i = 0; i < 4; i += 1) {
-            const uint x = col + i;
+        for (uint i = 0; i < 4; i++) {
             #pragma unroll
             for (uint n = 0; n < 64; n += 16) {
-                const uint line = first + n;
-                // Four lines of a value of k lie side by side: no two work-items meet in a bank.
+                // The tile has k for its lines. Of value k of the tile, which is x, four lines r of
+                // the matrix lie side by side, the r / 4-th four at r / 4 ^ k / 4: so no two
+                // work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
                 copy_element(to + where, from + n * ld + i, true);
@@ -100,12 +104,14 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines, int
         }
     } else {
         #pragma unroll
-        for (uint i = 0; i < 4; i += 1) {
+        for (uint i = 0; i < 4; i++) {
             const uint x = col + i;
             #pragma unroll
             for (uint n = 0; n < 64; n += 16) {
                 const uint line = first + n;
-                // Four lines of a value of k lie side by side: no two work-items meet in a bank.
+                // The tile has k for its lines. Of value k of the tile, which is x, four lines r of
+                // the matrix lie side by side, the r / 4-th four at r / 4 ^ k / 4: so no two
+                // work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
                 copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
@@ -114,13 +120,27 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines, int
     }
 }
 
-// put for column `col` of the row `out`, if there is such a column and it is stored.
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 63) / 64;
+    const uint tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 64, tile_n * 64);
+}
+
+// C = alpha x + beta C for column `col` of the row `out`, if C has it.
 static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
+// The x of the work-item whose lane differs by `distance`, a power of two.
 static uint exchange(uint x, uint distance)
 {
     uint other;
@@ -129,7 +149,8 @@ static uint exchange(uint x, uint distance)
     return other;
 }
 
-// x[i] of work-item j of four, which are so far apart, becomes x[j] of work-item i.
+// Transposes a square across four work-items, which are `apart` lanes apart: x[i] of the j-th
+// becomes x[j] of the i-th.
 static void transpose_four(uint x[4], uint j, uint apart)
 {
     #pragma unroll
@@ -146,7 +167,8 @@ static void transpose_four(uint x[4], uint j, uint apart)
     }
 }
 
-// put for four columns side by side, at an address that is a multiple of their size.
+// C = alpha x + beta C for four columns side by side, at an address that is a multiple of their
+// size.
 static void put_four(float4 x, __global float *out, float alpha, float beta)
 {
     x *= alpha;
@@ -187,19 +209,15 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
     B += b_offset;
 
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int first = 0, num = (K + 31) / 32;
-    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-    const uint band_rows = min(tiles_m - band, (uint) 8);
-    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-    const int first_m = tile_m * 64, first_n = tile_n * 64;
+    const int num = (K + 31) / 32;
+    const int2 origin = origin_of_tile(tile, M, N);
+    const int first_m = origin.x, first_n = origin.y;
     // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
     // takes two turns of local memory, not four.
     const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
     const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
-    // Where a work-item's first rows (columns of B) are in the parts of a tile, which have 64 rows
-    // (64 columns) by 32 values of k.
+    // Where a work-item's first four rows and columns are in line 0 of their boxes, which are 32
+    // values of k by 64 rows of A or 64 columns of B.
     const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
     const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
     float c[4][8];
@@ -213,26 +231,28 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
     const int whole_steps = K / 32, left = K % 32;
     for (int t = 0; t < whole_steps + 2; t++) {
         // What was asked for at t - 2 is there for all, and all have multiplied those of the step
-        // before, whose place is the next one to copy to.
+        // before, whose stage is the next one to copy to.
         if (t >= 2) {
             wait_for_copies();
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         if (t < num) {
-            const int step = first + t;
+            const int step = t;
             const int k = step * 32;
             copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
             copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
         }
         commit_copies();
+        // Behind the stage that is copied to comes the one copied to 2 steps before.
         if (++stage == 3)
             stage = 0;
         if (t < 2)
             continue;
         __local const uchar *a_tile = a_tiles + stage * 8192;
         __local const uchar *b_tile = b_tiles + stage * 8192;
-        // Goes through k; of each it reads its rows and columns by fours, and multiplies each by
-        // each.
+        // Goes through k, four values (a quad) at a time; of each it reads its rows and columns by
+        // fours, and multiplies each by each.
+        // In a transposed tile four rows or columns lie at their number ^ q.
         #pragma unroll 2
         for (int q = 0; q < 8; q++) {
             const uint a_from = a_chunk ^ q * 16;
@@ -270,8 +290,9 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
             stage = 0;
         __local const uchar *a_tile = a_tiles + stage * 8192;
         __local const uchar *b_tile = b_tiles + stage * 8192;
-        // Goes through k; of each it reads its rows and columns by fours, and multiplies each by
-        // each.
+        // Goes through k, four values (a quad) at a time; of each it reads its rows and columns by
+        // fours, and multiplies each by each.
+        // In a transposed tile four rows or columns lie at their number ^ q.
         for (int q = 0; 4 * q < left; q++) {
             const uint a_from = a_chunk ^ q * 16;
             const uint b_from = b_chunk ^ q * 16;
@@ -300,8 +321,8 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
             }
         }
     }
-    // Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put into
-    // local memory, so that a warp stores columns side by side.
+    // Where rows of C begin anywhere, the tile goes through local memory, so that a warp stores
+    // columns side by side.
     if (!is_aligned) {
         __local float *c_tile = (__local float *) both_tiles;
         // All have multiplied the last step.
@@ -314,29 +335,30 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
                         warp_n + n * 4 + lane_n * 4)) =
                         (float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);
         barrier(CLK_LOCAL_MEM_FENCE);
-        const int rows = min(M - first_m, 64L);
-        const int begin = 0, end = min(N - first_n, 64L);
+        const int num_rows = min(M - first_m, 64L);
+        const int first_col = 0, end_col = min(N - first_n, 64L);
         __global float *out = C + (first_m + warp) * ldc + first_n + lane;
         #pragma unroll 4
-        for (int m = warp; m < rows; m += 4) {
+        for (int m = warp; m < num_rows; m += 4) {
             #pragma unroll
             for (int n = 0; n < 64; n += 32) {
                 const int col = n + (int) lane;
-                if (col >= begin && col < end)
+                if (col >= first_col && col < end_col)
                     put(c_tile[c_place(m, col)], alpha, beta, out + n);
             }
             out += 4 * ldc;
         }
         return;
     }
+    // A work-item has rows by fours, 32 apart, and columns by fours, 16 apart.
     #pragma unroll
     for (int m = 0; m < 4; m++) {
-        const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
+        const long row = first_m + warp_m + lane_m * 4 + m;
         __global float *out = C + row * ldc;
         #pragma unroll
         for (int n = 0; n < 8; n += 4) {
             const long block = first_n + warp_n + n * 4;
-            if (is_aligned && block + 15 < N) {
+            if (block + 15 < N) {
                 if (row < M)
                     put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
                             out + block + lane_n * 4, alpha, beta);

@@ -10,13 +10,9 @@ static void store(float x, __global float *p)
     *p = x;
 }
 
-// C = alpha x + beta C for one element; beta == 0 does not read C.
-static void put(float x, float alpha, float beta, __global float *p)
-{
-    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
-}
+// NVIDIA's instructions, as the PTX ISA names them.
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -82,12 +78,12 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines, int
     to += col * 256 + first % 4 * 4;
     if (lines >= 64 && cols >= 32) {
         #pragma unroll
-        for (uint i = 0; i < 4; i += 1) {
-            const uint x = col + i;
+        for (uint i = 0; i < 4; i++) {
             #pragma unroll
             for (uint n = 0; n < 64; n += 32) {
-                const uint line = first + n;
-                // Four lines of a value of k lie side by side: no two work-items meet in a bank.
+                // The tile has k for its lines. Of value k of the tile, which is x, four lines r of
+                // the matrix lie side by side, the r / 4-th four at r / 4 ^ k / 4: so no two
+                // work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
                 copy_element(to + where, from + n * ld + i, true);
@@ -95,12 +91,14 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines, int
         }
     } else {
         #pragma unroll
-        for (uint i = 0; i < 4; i += 1) {
+        for (uint i = 0; i < 4; i++) {
             const uint x = col + i;
             #pragma unroll
             for (uint n = 0; n < 64; n += 32) {
                 const uint line = first + n;
-                // Four lines of a value of k lie side by side: no two work-items meet in a bank.
+                // The tile has k for its lines. Of value k of the tile, which is x, four lines r of
+                // the matrix lie side by side, the r / 4-th four at r / 4 ^ k / 4: so no two
+                // work-items meet in a bank.
                 const uint where = n / 64 * 8192 + i * 256
                         + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
                 copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
@@ -109,13 +107,27 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines, int
     }
 }
 
-// put for column `col` of the row `out`, if there is such a column and it is stored.
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 31) / 32;
+    const uint tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 32, tile_n * 64);
+}
+
+// C = alpha x + beta C for column `col` of the row `out`, if C has it.
 static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
+// The x of the work-item whose lane differs by `distance`, a power of two.
 static uint exchange(uint x, uint distance)
 {
     uint other;
@@ -124,7 +136,8 @@ static uint exchange(uint x, uint distance)
     return other;
 }
 
-// x[i] of work-item j of four, which are so far apart, becomes x[j] of work-item i.
+// Transposes a square across four work-items, which are `apart` lanes apart: x[i] of the j-th
+// becomes x[j] of the i-th.
 static void transpose_four(uint x[4], uint j, uint apart)
 {
     #pragma unroll
@@ -141,7 +154,8 @@ static void transpose_four(uint x[4], uint j, uint apart)
     }
 }
 
-// put for four columns side by side, at an address that is a multiple of their size.
+// C = alpha x + beta C for four columns side by side, at an address that is a multiple of their
+// size.
 static void put_four(float4 x, __global float *out, float alpha, float beta)
 {
     x *= alpha;
@@ -189,32 +203,31 @@ void kiln_sgemm_async_stream(long M, long N, long K,
     const ulong share = (all + groups - 1) / groups;
     const ulong begin = min(get_group_id(0) * share, all), end = min(begin + share, all);
 
+    // Whole tiles in turns, then the steps from `begin` to `end` of the shared ones: of a tile,
+    // `num` from its step `first` on.
     for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
         const bool is_whole = turn < whole;
-        const uint done = is_whole ? 0 : divide(at, steps);
-        const uint tile = is_whole ? turn : whole + done;
-        const int first = is_whole ? 0 : at - (ulong) done * steps;
+        const uint nth = is_whole ? 0 : divide(at, steps);
+        const uint tile = is_whole ? turn : whole + nth;
+        const int first = is_whole ? 0 : at - (ulong) nth * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-        // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
-        // reads lies in the cache for others: it begins `late` steps after `first`. (Where a share
-        // goes over two tiles, for a part of it.)
-        const uint ago = at - begin, each = share;
-        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
-        const int late = behind < num ? behind : 0;
+        // Steps are rotated: the first one is `rotation` steps after `first`, and is, modulo
+        // `share`, the number of steps that the work-group has done. So all work-groups are at the
+        // same k, modulo `share`, and find in the cache what others have read. What would begin
+        // behind the `num` steps is not rotated.
+        const uint done = at - begin, period = share;
+        const uint shift = is_whole ? 0 : (done + period - (uint) first % period) % period;
+        const int rotation = shift < num ? shift : 0;
         turn += groups;
         at += is_whole ? 0 : num;
-        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;
-        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-        const uint band_rows = min(tiles_m - band, (uint) 8);
-        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-        const int first_m = tile_m * 32, first_n = tile_n * 64;
+        const int2 origin = origin_of_tile(tile, M, N);
+        const int first_m = origin.x, first_n = origin.y;
         // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16
         // bytes takes two turns of local memory, not four.
         const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
         const uint warp_m = 0, warp_n = warp % 2 * 32;
-        // Where a work-item's first rows (columns of B) are in the parts of a tile, which have 32
-        // rows (64 columns) by 32 values of k.
+        // Where a work-item's first four rows and columns are in line 0 of their boxes, which are
+        // 32 values of k by 32 rows of A or 64 columns of B.
         const uint a_chunk = warp_m / 32 * 4096 + (warp_m % 32 / 4 + lane_m) * 16;
         const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
         float c[4][8];
@@ -230,32 +243,34 @@ void kiln_sgemm_async_stream(long M, long N, long K,
         int stage = 0;
         for (int t = 0; t < num + 2; t++) {
             // What was asked for at t - 2 is there for all, and all have multiplied those of the
-            // step before, whose place is the next one to copy to.
+            // step before, whose stage is the next one to copy to.
             if (t >= 2) {
                 wait_for_copies();
                 barrier(CLK_LOCAL_MEM_FENCE);
             }
             if (t < num) {
-                const int after_first = t + late;
-                const int step = first + after_first - (after_first < num ? 0 : num);
+                const int rotated = t + rotation;
+                const int step = first + rotated - (rotated < num ? 0 : num);
                 const int k = step * 32;
                 copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);
                 copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
             }
             commit_copies();
+            // Behind the stage that is copied to comes the one copied to 2 steps before.
             if (++stage == 3)
                 stage = 0;
             if (t < 2)
                 continue;
             // K's last step may come at any time.
-            const int after_first = t - 2 + late;
-            const int step = first + after_first - (after_first < num ? 0 : num);
+            const int rotated = t - 2 + rotation;
+            const int step = first + rotated - (rotated < num ? 0 : num);
             const long left = K - (long) step * 32;
             if (left >= 32) {
                 __local const uchar *a_tile = a_tiles + stage * 4096;
                 __local const uchar *b_tile = b_tiles + stage * 8192;
-                // Goes through k; of each it reads its rows and columns by fours, and multiplies
-                // each by each.
+                // Goes through k, four values (a quad) at a time; of each it reads its rows and
+                // columns by fours, and multiplies each by each.
+                // In a transposed tile four rows or columns lie at their number ^ q.
                 #pragma unroll 2
                 for (int q = slice * 2; q < (slice + 1) * 2; q++) {
                     const uint a_from = a_chunk;
@@ -288,8 +303,9 @@ void kiln_sgemm_async_stream(long M, long N, long K,
             } else {
                 __local const uchar *a_tile = a_tiles + stage * 4096;
                 __local const uchar *b_tile = b_tiles + stage * 8192;
-                // Goes through k; of each it reads its rows and columns by fours, and multiplies
-                // each by each.
+                // Goes through k, four values (a quad) at a time; of each it reads its rows and
+                // columns by fours, and multiplies each by each.
+                // In a transposed tile four rows or columns lie at their number ^ q.
                 for (int q = slice * 2; q < (slice + 1) * 2 && 4 * q < left; q++) {
                     const uint a_from = a_chunk;
                     const uint b_from = b_chunk ^ q * 16;
@@ -320,8 +336,8 @@ void kiln_sgemm_async_stream(long M, long N, long K,
                 }
             }
         }
-        // What slices have is added up, always in the same order, through local memory: all tiles
-        // have been multiplied.
+        // What slices have is added up, always in the same order, through the memory of the tiles,
+        // when all have multiplied theirs.
         __local float *sums = (__local float *) a_tiles + item % 64;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (slice > 0)
@@ -341,7 +357,8 @@ void kiln_sgemm_async_stream(long M, long N, long K,
                 for (int n = 0; n < 8; n++)
                     c[m][n] += sums[(x * 32 + m * 8 + n) * 64];
         if (num < steps) {
-            // Not all of the tile: kept for the stage that adds up.
+            // Not all of the tile: kept for the stage that adds up. Of the two parts that a
+            // work-group has room for, the second is for the tile that it has begun.
             __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;
             #pragma unroll
             for (int m = 0; m < 4; m++)
@@ -351,9 +368,10 @@ void kiln_sgemm_async_stream(long M, long N, long K,
                             (float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);
             continue;
         }
+        // A work-item has rows by fours, 32 apart, and columns by fours, 16 apart.
         #pragma unroll
         for (int m = 0; m < 4; m++) {
-            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
+            const long row = first_m + warp_m + lane_m * 4 + m;
             __global float *out = C + row * ldc;
             #pragma unroll
             for (int n = 0; n < 8; n += 4) {
@@ -380,17 +398,24 @@ void kiln_sgemm_async_stream(long M, long N, long K,
 
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
+// A work-group that multiplies has room for two parts of tiles, of 2048 numbers each: the second is
+// for the tile whose first step it has done, the first for one that another has begun. So, of the
+// parts of a tile, that of the work-group that began it is a second one, all others are first ones.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_sgemm_async_add(long M, long N, long K,
         __global const float *restrict work, long parts_at,
         float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
-    typedef float sum_t;
     __local float sums[8][128] __attribute__((aligned(16)));
-    __local uint told[6];
+    // The tile whose parts this work-group adds up, with others: how many parts there are, which
+    // work-group has the first of them, which of how many work-groups that add it up this one is,
+    // and where the tile is in C.
+    __local struct {
+        uint num_parts, first_group, own, adders;
+        int first_m, first_n;
+    } tile_of;
     const uint adder = get_local_id(0);
-    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.
     if (adder == 0) {
         // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
         // work-group takes `share` steps. A last turn that is three quarters full is a turn.
@@ -401,54 +426,53 @@ void kiln_sgemm_async_add(long M, long N, long K,
         const uint steps = ((uint) K + 31) / 32;
         const ulong all = (ulong) (tiles - whole) * steps;
         const ulong share = (all + groups - 1) / groups;
-        const uint adders = groups * get_num_groups(1);
+        // As many work-groups add up each shared tile.
+        const uint all_adders = groups * get_num_groups(1);
         const uint number = get_group_id(1) * groups + get_group_id(0);
-        const uint each = min(adders / max(tiles - whole, 1U), 16U);
-        const uint tile = whole + number / each;
-        told[0] = 1;
+        const uint adders = min(all_adders / max(tiles - whole, 1U), 16U);
+        const uint tile = whole + number / adders;
+        tile_of.num_parts = 1;
         if (tile < tiles) {
-            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;
-            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-            const uint band_rows = min(tiles_m - band, (uint) 8);
-            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-            const int first_m = tile_m * 32, first_n = tile_n * 64;
-            // The work-groups that have the tile's first and last step: the first has it as its
-            // last piece, the others what they have of it as their first.
+            const int2 origin = origin_of_tile(tile, M, N);
+            const int first_m = origin.x, first_n = origin.y;
+            // The work-groups from that which has the tile's first step to that which has its last.
+            // K of 0 has no steps: then nothing is added up, and C becomes beta C.
             const ulong begin = (ulong) (tile - whole) * steps;
-            const uint from = steps > 0 ? divide(begin, share) : 0;
-            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;
-            told[1] = from;
-            told[2] = number % each;
-            told[3] = each;
-            told[4] = first_m;
-            told[5] = first_n;
+            const uint first_group = steps > 0 ? divide(begin, share) : 0;
+            tile_of.num_parts = steps > 0 ? divide(begin + steps - 1, share) - first_group + 1 : 0;
+            tile_of.first_group = first_group;
+            tile_of.own = number % adders;
+            tile_of.adders = adders;
+            tile_of.first_m = first_m;
+            tile_of.first_n = first_n;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint num = told[0];
+    // What one work-group did alone it has stored; or there is no tile left for this work-group.
+    const uint num = tile_of.num_parts;
     if (num == 1)
         return;
-    const int first_m = told[4], first_n = told[5];
-    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 2048;
+    const int first_m = tile_of.first_m, first_n = tile_of.first_n;
+    __global const float *parts = work + parts_at + 2 * (ulong) tile_of.first_group * 2048;
     C += c_offset;
-    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up all
-    // pieces of its elements.
-    if (num <= 8 || told[3] < 4) {
+    // Where parts are few, or a tile has so much that no work-item is idle, each work-item adds up
+    // all parts of its elements.
+    if (num <= 8 || tile_of.adders < 4) {
         // Whether every row of C starts where 4 columns may be stored at once.
         const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;
         const bool is_aligned = misaligned == 0;
-        for (uint at = told[2] * 256 + adder; at < 512; at += told[3] * 256) {
+        for (uint at = tile_of.own * 256 + adder; at < 512;
+             at += tile_of.adders * 256) {
             __global const float4 *part = (__global const float4 *) parts + at;
             float4 sum = 0;
             for (uint p = 0; p < num; p += 4) {
-                float4 some[4];
+                float4 terms[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 512];
+                    terms[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 512];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    sum += some[q];
+                    sum += terms[q];
             }
             const uint item = at % 64, first = at / 64 * 4;
             const uint e = first;
@@ -473,9 +497,9 @@ void kiln_sgemm_async_add(long M, long N, long K,
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
-    // added in their order.
-    for (uint at = told[2]; at < 16; at += told[3]) {
+    // Of 128 reals at a time each of eight warps adds up every eighth part, 9 with loads under way
+    // at once; what the warps have is then added in their order.
+    for (uint at = tile_of.own; at < 16; at += tile_of.adders) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             float4 part[9];
@@ -494,7 +518,7 @@ void kiln_sgemm_async_add(long M, long N, long K,
         *(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 128) {
-            sum_t all = 0;
+            float all = 0;
             #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += sums[u][adder];

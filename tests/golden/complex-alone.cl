@@ -1,4 +1,5 @@
-// Is nothing stored of a block of C?
+// Is nothing stored of a block of C? `triangle` is 0 for all of C, 1 or -1 for its lower or upper
+// triangle, 2 or -2 for the same where an element is two columns.
 static bool is_left_out(long row, long col, int rows, int columns, int triangle)
 {
     return triangle > 0 ? col >= (row + rows) * triangle
@@ -21,10 +22,10 @@ static float2 product(float2 x, float2 y)
     return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);
 }
 
-// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
-// A is stored M x K.
-// B is stored K x N.
-// op(B), each element as two rows of two real columns; rows are whole pairs of elements.
+// A step before a real product: op(B), K x N, from B stored K x N, conjugated if asked for.
+// Each element b becomes two rows of two real columns, (re b, im b) and (-im b, re b), so that the
+// product of A's elements as pairs of reals with it is that of complex numbers. Rows are whole
+// pairs of elements.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_cgemm_complex_expand(long N, long K,
         __global const float *restrict B, long b_offset, long ldb, int conj_b,
@@ -56,10 +57,7 @@ void kiln_cgemm_complex_expand(long N, long K,
     }
 }
 
-// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
-// A is stored M x K.
-// B is stored K x N.
-// What expand wrote, times alpha.
+// A step before a real product: what `expand` made of op(B), times a complex alpha.
 __kernel __attribute__((reqd_work_group_size(32, 4, 1)))
 void kiln_cgemm_complex_rotate(long N, long K,
         float alpha, float alpha_imag,
@@ -74,10 +72,7 @@ void kiln_cgemm_complex_rotate(long N, long K,
                     work, 2 * work_at + k * ld + n);
 }
 
-// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
-// A is stored M x K.
-// B is stored K x N.
-// C times beta, as far as it is stored.
+// A step before a real product: C (M x N) times a complex beta, as far as it is stored.
 __kernel __attribute__((reqd_work_group_size(32, 4, 1)))
 void kiln_cgemm_complex_scale(long M, long N, float beta, float beta_imag,
         __global float *restrict C, long c_offset, long ldc, int triangle)

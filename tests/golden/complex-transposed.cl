@@ -1,6 +1,7 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
-// Is nothing stored of a block of C?
+// Is nothing stored of a block of C? `triangle` is 0 for all of C, 1 or -1 for its lower or upper
+// triangle, 2 or -2 for the same where an element is two columns.
 static bool is_left_out(long row, long col, int rows, int columns, int triangle)
 {
     return triangle > 0 ? col >= (row + rows) * triangle
@@ -23,11 +24,8 @@ static double2 product(double2 x, double2 y)
     return (double2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);
 }
 
-// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
-// A is stored K x M.
-// B is stored N x K.
-// op(A) by rows. A's columns are its rows, conjugated if asked for; the rows of what is written are
-// whole pairs of elements.
+// A step before a real product: op(A) by rows, M x K, from A stored K x M, conjugated if asked for.
+// Rows of what is written are whole pairs of elements.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_zgemm_complex_transpose(long M, long K,
         __global const double *restrict A, long a_offset, long lda, int conj_a,
@@ -47,10 +45,10 @@ void kiln_zgemm_complex_transpose(long M, long K,
                 }
 }
 
-// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
-// A is stored K x M.
-// B is stored N x K.
-// op(B), each element as two rows of two real columns; rows are whole pairs of elements.
+// A step before a real product: op(B), K x N, from B stored N x K, conjugated if asked for.
+// Each element b becomes two rows of two real columns, (re b, im b) and (-im b, re b), so that the
+// product of A's elements as pairs of reals with it is that of complex numbers. Rows are whole
+// pairs of elements.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_zgemm_complex_expand(long N, long K,
         __global const double *restrict B, long b_offset, long ldb, int conj_b,
@@ -72,10 +70,7 @@ void kiln_zgemm_complex_expand(long N, long K,
                 }
 }
 
-// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
-// A is stored K x M.
-// B is stored N x K.
-// What expand wrote, times alpha.
+// A step before a real product: what `expand` made of op(B), times a complex alpha.
 __kernel __attribute__((reqd_work_group_size(32, 4, 1)))
 void kiln_zgemm_complex_rotate(long N, long K,
         double alpha, double alpha_imag,
@@ -90,10 +85,7 @@ void kiln_zgemm_complex_rotate(long N, long K,
                     work, 2 * work_at + k * ld + n);
 }
 
-// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
-// A is stored K x M.
-// B is stored N x K.
-// C times beta, as far as it is stored.
+// A step before a real product: C (M x N) times a complex beta, as far as it is stored.
 __kernel __attribute__((reqd_work_group_size(32, 4, 1)))
 void kiln_zgemm_complex_scale(long M, long N, double beta, double beta_imag,
         __global double *restrict C, long c_offset, long ldc, int triangle)

@@ -16,7 +16,9 @@ static void put(float x, float alpha, float beta, __global float *p)
     store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
 }
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+// NVIDIA's instructions, as the PTX ISA names them.
+
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -48,7 +50,7 @@ static void wait_for_copies(void)
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 }
 
-// Whether any of those who multiply says so.
+// Whether any of those who multiply says so. It is a barrier for them (barrier 1), too.
 static uint any_worker(uint says)
 {
     uint any;
@@ -70,10 +72,10 @@ static float2 unpack_halves(uint both)
     return vload_half2(0, (const half *) &both);
 }
 
-// Eight lines of a tile are put together again, in the place of their pieces or floats, and times
-// 2^-e: k after k, each with the eight lines side by side. Which k is where differs from group to
-// group, so that work-items meet in few banks. A warp does so.
-static void restore(__local uchar *eight, uint lines, int e, uint lane)
+// The nth eight lines of a tile as floats again, in the place of their pieces, and times 2^-e: k
+// after k, each with the eight lines side by side. k is at k ^ nth % 4, so that work-items meet in
+// few banks. Lines whose exponent is 1000 were not cut. A warp does so.
+static void restore(__local uchar *eight, uint nth, int e, uint lane)
 {
     uint4 high[1], low[1];
     high[0] = *(__local const uint4 *) (eight + lane * 16);
@@ -86,7 +88,7 @@ static void restore(__local uchar *eight, uint lines, int e, uint lane)
     for (int u = 0; u < 8; u++) {
         const uint k = lane / 8 * 8 + u;
         const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
-        *(__local float *) (eight + (k ^ lines % 4) * 32 + lane % 8 * 4) =
+        *(__local float *) (eight + (k ^ nth % 4) * 32 + lane % 8 * 4) =
                 e == 1000 ? as_float(x[u]) : scaled(u % 2 ? two.y : two.x, -e);
     }
 }
@@ -109,14 +111,14 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
 }
 
 // Blocks of a warp's rows of A, and of its columns of B: sixteen k of one piece.
-static void read_b(uint to[2][4], uint from)
+static void read_a(uint to[2][4], uint from)
 {
     #pragma unroll
     for (int i = 0; i < 2; i++)
         load_blocks(to[i], from + i * 2048);
 }
 
-static void read_a(uint to[2][4], uint from)
+static void read_b(uint to[2][4], uint from)
 {
     #pragma unroll
     for (int i = 0; i < 2; i++)
@@ -157,13 +159,27 @@ static void add(float c[2][4][4], float x[2][4][4], float factor)
                 c[i][j][e] += factor * x[i][j][e];
 }
 
-// put for column `col` of the row `out`, if there is such a column and it is stored.
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 63) / 64;
+    const uint tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 64, tile_n * 64);
+}
+
+// C = alpha x + beta C for column `col` of the row `out`, if C has it.
 static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
+// The x of the work-item whose lane differs by `distance`, a power of two.
 static uint exchange(uint x, uint distance)
 {
     uint other;
@@ -172,6 +188,7 @@ static uint exchange(uint x, uint distance)
     return other;
 }
 
+// Two halves as a word, each rounded to the nearest.
 static uint pack_halves(float low, float high)
 {
     uint both;
@@ -179,7 +196,7 @@ static uint pack_halves(float low, float high)
     return both;
 }
 
-// put for two columns side by side; `whole` says that they are at a multiple of their size.
+// The same for two columns side by side; `whole`: they are at a multiple of their size.
 static void put_pair(float x, float y, __global float *out, long col,
         long N, float alpha, float beta, bool whole)
 {
@@ -202,13 +219,13 @@ static uint c_place(uint row, uint col)
 }
 
 // How a line is cut: the exponent of the power of two that brings its largest element to 2^14 or
-// more, below 2^15. `most` has its bits without the sign; `ranks` is the sum of the exponents, as
-// floats hold them, of the `num` elements but 0.
+// more, below 2^15. `most` has its bits without the sign; `exponents` is the sum of the exponents,
+// as floats hold them, of the `num` elements but 0.
 // 1000: it stays as it is, as an element is infinite or no number, or as the exponents are on
 // average 20 below the largest, or as it is so short that nothing is gained.
-static int exponent_of(uint most, ulong ranks, ulong num, long depth)
+static int exponent_of(uint most, ulong exponents, ulong num, long depth)
 {
-    if (depth < 16 || most >= 0x7f800000 || ranks + 20 * num < (most >> 23) * num)
+    if (depth < 16 || most >= 0x7f800000 || exponents + 20 * num < (most >> 23) * num)
         return 1000;
     return most != 0 ? 14 - ilogb(as_float(most)) : 0;
 }
@@ -284,7 +301,7 @@ static void load_some(float x[8], __global const float *from, long step, long nu
 
 // What exponent_of asks of a line.
 struct look {
-    uint most, ranks, num;
+    uint most, exponents, num;
 };
 
 static void look_at(struct look *look, const float x[8])
@@ -293,7 +310,7 @@ static void look_at(struct look *look, const float x[8])
     for (int i = 0; i < 8; i++) {
         const uint bits = as_uint(x[i]) & 0x7fffffff;
         look->most = max(look->most, bits);
-        look->ranks += bits >> 23;
+        look->exponents += bits >> 23;
         look->num += bits != 0;
     }
 }
@@ -305,20 +322,20 @@ static struct look look_of_all(struct look look, __local uint *scratch)
     #pragma unroll
     for (uint distance = 8; distance < 32; distance *= 2) {
         look.most = max(look.most, exchange(look.most, distance));
-        look.ranks += exchange(look.ranks, distance);
+        look.exponents += exchange(look.exponents, distance);
         look.num += exchange(look.num, distance);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item % 32 < 8) {
         scratch[item / 32 * 8 + own] = look.most;
-        scratch[128 + item / 32 * 8 + own] = look.ranks;
+        scratch[128 + item / 32 * 8 + own] = look.exponents;
         scratch[256 + item / 32 * 8 + own] = look.num;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     struct look all = { 0, 0, 0 };
     for (int i = 0; i < 16; i++) {
         all.most = max(all.most, scratch[i * 8 + own]);
-        all.ranks += scratch[128 + i * 8 + own];
+        all.exponents += scratch[128 + i * 8 + own];
         all.num += scratch[256 + i * 8 + own];
     }
     return all;
@@ -437,7 +454,7 @@ void kiln_xgemm_cuts_cut(long a_lines, long a_depth,
             const long begin = 0, end = depth, next = (depth + 31) / 32 * 32;
             const struct look look = look_of_all(
                     look_along(first, X, ldx, lines, begin, end), scratch);
-            const int e = exponent_of(look.most, look.ranks, look.num, depth);
+            const int e = exponent_of(look.most, look.exponents, look.num, depth);
             if (get_local_id(0) < 8)
                 ((__global int *) work)[first + get_local_id(0)] = e;
             cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -448,7 +465,7 @@ void kiln_xgemm_cuts_cut(long a_lines, long a_depth,
             const long begin = 0, end = depth, next = (depth + 31) / 32 * 32;
             const struct look look = look_of_all(
                     look_across(first, X, ldx, lines, begin, end), scratch);
-            const int e = exponent_of(look.most, look.ranks, look.num, depth);
+            const int e = exponent_of(look.most, look.exponents, look.num, depth);
             if (get_local_id(0) < 8)
                 ((__global int *) work)[first + get_local_id(0)] = e;
             cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -470,7 +487,7 @@ void kiln_xgemm_cuts_cuta(long lines, long depth,
         const long begin = 0, end = depth, next = (depth + 31) / 32 * 32;
         const struct look look = look_of_all(
                 look_along(first, X, ldx, lines, begin, end), scratch);
-        const int e = exponent_of(look.most, look.ranks, look.num, depth);
+        const int e = exponent_of(look.most, look.exponents, look.num, depth);
         if (get_local_id(0) < 8)
             ((__global int *) work)[first + get_local_id(0)] = e;
         cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -491,7 +508,7 @@ void kiln_xgemm_cuts_cutb(long lines, long depth,
         const long begin = 0, end = depth, next = (depth + 31) / 32 * 32;
         const struct look look = look_of_all(
                 look_across(first, X, ldx, lines, begin, end), scratch);
-        const int e = exponent_of(look.most, look.ranks, look.num, depth);
+        const int e = exponent_of(look.most, look.exponents, look.num, depth);
         if (get_local_id(0) < 8)
             ((__global int *) work)[first + get_local_id(0)] = e;
         cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -529,21 +546,17 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
     __global const float *b_pieces = (__global const float *) (b_exponents + b_lines);
 
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int first = 0, num = (K + 31) / 32;
-    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-    const uint band_rows = min(tiles_m - band, (uint) 8);
-    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-    const int first_m = tile_m * 64, first_n = tile_n * 64;
+    const int num = (K + 31) / 32;
+    const int2 origin = origin_of_tile(tile, M, N);
+    const int first_m = origin.x, first_n = origin.y;
     const uint lane_m = lane / 4, lane_k = lane % 4;
     const uint lane_r = lane_m;
     const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
-    // Where a line of the tile is not cut, the tile is multiplied as it is.
+    // Where a line of the tile is not cut, which the exponent 1000 says, the tile is multiplied in
+    // single precision.
     uint is_plain = 0;
-    for (int i = item; i < 64; i += 128) {
+    for (int i = item; i < 64; i += 128)
         is_plain |= a_exponents[first_m + i] == 1000 || b_exponents[first_n + i] == 1000;
-    }
     is_plain = any_worker(is_plain);
     float c[2][4][4];
     clear(c);
@@ -554,13 +567,15 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
         clear(sums);
         for (int t = 0; t < num + 2; t++) {
             // What was asked for at t - 2 is there for all, and all have multiplied those of the
-            // step before, whose place is the next one to copy to.
+            // step before, whose stage is the next one to copy to.
             if (t >= 2) {
                 wait_for_copies();
                 barrier(CLK_LOCAL_MEM_FENCE);
             }
             if (t < num) {
-                const int step = first + t;
+                const int step = t;
+                // A tile is one run of bytes: block after block of 32 of k, of each eight lines
+                // after the other, which have 1024 bytes (256 floats).
                 __global const float *a_from = a_pieces
                         + (step * (a_lines / 8) + first_m / 8) * 256 + item * 4;
                 __global const float *b_from = b_pieces
@@ -575,6 +590,7 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                     copy_16(b_to + i * 16, b_from + i * 4, 16);
             }
             commit_copies();
+            // Behind the stage that is copied to comes the one copied to 2 steps before.
             if (++stage == 3)
                 stage = 0;
             if (t < 2)
@@ -584,11 +600,11 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
             #pragma unroll 1
             for (uint g = warp; g < 16; g += 4) {
                 const bool is_a = g < 8;
-                const uint lines = is_a ? g : g - 8;
-                __local uchar *eight = (is_a ? a_tile : b_tile) + lines * 1024;
-                const int e = is_a ? a_exponents[first_m + lines * 8 + lane % 8]
-                        : b_exponents[first_n + lines * 8 + lane % 8];
-                restore(eight, lines, e, lane);
+                const uint nth = is_a ? g : g - 8;
+                __local uchar *eight = (is_a ? a_tile : b_tile) + nth * 1024;
+                const int e = is_a ? a_exponents[first_m + nth * 8 + lane % 8]
+                        : b_exponents[first_n + nth * 8 + lane % 8];
+                restore(eight, nth, e, lane);
             }
             barrier(CLK_LOCAL_MEM_FENCE);
             if (t % 4 == 0) {
@@ -600,15 +616,15 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                 float x[4];
                 #pragma unroll
                 for (uint i = 0; i < 4; i++) {
-                    const uint lines = warp_m / 8 + i;
-                    x[i] = *(__local const float *) (a_tile + lines * 1024
-                            + (k ^ lines % 4) * 32 + lane_m * 4);
+                    const uint nth = warp_m / 8 + i;
+                    x[i] = *(__local const float *) (a_tile + nth * 1024
+                            + (k ^ nth % 4) * 32 + lane_m * 4);
                 }
                 #pragma unroll
                 for (uint j = 0; j < 4; j++) {
-                    const uint lines = warp_n / 8 + j;
+                    const uint nth = warp_n / 8 + j;
                     const float2 y = *(__local const float2 *) (b_tile
-                            + lines * 1024 + (k ^ lines % 4) * 32 + lane_k * 8);
+                            + nth * 1024 + (k ^ nth % 4) * 32 + lane_k * 8);
                     #pragma unroll
                     for (uint i = 0; i < 4; i++) {
                         sums[i / 2][j][i % 2 * 2] += x[i] * y.x;
@@ -631,13 +647,15 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
         clear(l);
         for (int t = 0; t < num + 2; t++) {
             // What was asked for at t - 2 is there for all, and all have multiplied those of the
-            // step before, whose place is the next one to copy to.
+            // step before, whose stage is the next one to copy to.
             if (t >= 2) {
                 wait_for_copies();
                 barrier(CLK_LOCAL_MEM_FENCE);
             }
             if (t < num) {
-                const int step = first + t;
+                const int step = t;
+                // A tile is one run of bytes: block after block of 32 of k, of each eight lines
+                // after the other, which have 1024 bytes (256 floats).
                 __global const float *a_from = a_pieces
                         + (step * (a_lines / 8) + first_m / 8) * 256 + item * 4;
                 __global const float *b_from = b_pieces
@@ -652,6 +670,7 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                     copy_16(b_to + i * 16, b_from + i * 4, 16);
             }
             commit_copies();
+            // Behind the stage that is copied to comes the one copied to 2 steps before.
             if (++stage == 3)
                 stage = 0;
             if (t < 2)
@@ -691,8 +710,8 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                     c[i][j][e] = scaled(c[i][j][e], clamp(-both, -252, 252));
                 }
     }
-    // Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put into
-    // local memory, so that a warp stores columns side by side.
+    // Where rows of C begin anywhere, the tile goes through local memory, so that a warp stores
+    // columns side by side.
     if (!is_aligned) {
         __local float *c_tile = (__local float *) both_tiles;
         // All have multiplied the last step.
@@ -710,22 +729,21 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                 }
             }
         barrier(CLK_LOCAL_MEM_FENCE);
-        const int rows = min(M - first_m, 64L);
-        const int begin = 0, end = min(N - first_n, 64L);
+        const int num_rows = min(M - first_m, 64L);
+        const int first_col = 0, end_col = min(N - first_n, 64L);
         __global float *out = C + (first_m + warp) * ldc + first_n + lane;
         #pragma unroll 4
-        for (int m = warp; m < rows; m += 4) {
+        for (int m = warp; m < num_rows; m += 4) {
             #pragma unroll
             for (int n = 0; n < 64; n += 32) {
                 const int col = n + (int) lane;
-                if (col >= begin && col < end)
+                if (col >= first_col && col < end_col)
                     put(c_tile[c_place(m, col)], alpha, beta, out + n);
             }
             out += 4 * ldc;
         }
         return;
     }
-    // Rows and columns of a block are in the order in which they were read.
     #pragma unroll
     for (int i = 0; i < 2; i++)
         #pragma unroll
@@ -737,7 +755,7 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
             #pragma unroll
             for (int j = 0; j < 4; j++) {
                 const long col = first_n + warp_n + j * 8 + lane_k * 2;
-                put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta, is_aligned);
+                put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta, true);
             }
         }
 }

@@ -16,7 +16,9 @@ static void put(float x, float alpha, float beta, __global float *p)
     store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
 }
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+// NVIDIA's instructions, as the PTX ISA names them.
+
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -54,7 +56,7 @@ static void wait_for_copies(void)
     asm volatile("cp.async.wait_group 0;" ::: "memory");
 }
 
-// Whether any of those who multiply says so.
+// Whether any of those who multiply says so. It is a barrier for them (barrier 1), too.
 static uint any_worker(uint says)
 {
     uint any;
@@ -76,10 +78,10 @@ static float2 unpack_halves(uint both)
     return vload_half2(0, (const half *) &both);
 }
 
-// Eight lines of a tile are put together again, in the place of their pieces or floats, and times
-// 2^-e: k after k, each with the eight lines side by side. Which k is where differs from group to
-// group, so that work-items meet in few banks. A warp does so.
-static void restore(__local uchar *eight, uint lines, int e, uint lane)
+// The nth eight lines of a tile as floats again, in the place of their pieces, and times 2^-e: k
+// after k, each with the eight lines side by side. k is at k ^ nth % 4, so that work-items meet in
+// few banks. Lines whose exponent is 1000 were not cut. A warp does so.
+static void restore(__local uchar *eight, uint nth, int e, uint lane)
 {
     uint4 high[2], low[2];
     #pragma unroll
@@ -97,7 +99,7 @@ static void restore(__local uchar *eight, uint lines, int e, uint lane)
         for (int u = 0; u < 8; u++) {
             const uint k = i * 32 + lane / 8 * 8 + u;
             const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
-            *(__local float *) (eight + (k ^ lines % 4) * 32 + lane % 8 * 4) =
+            *(__local float *) (eight + (k ^ nth % 4) * 32 + lane % 8 * 4) =
                     e == 1000 ? as_float(x[u]) : scaled(u % 2 ? two.y : two.x, -e);
         }
     }
@@ -121,16 +123,16 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
 }
 
 // Blocks of a warp's rows of A, and of its columns of B: sixteen k of one piece.
-static void read_b(uint to[1][4], uint from)
-{
-    load_blocks(to[0], from);
-}
-
 static void read_a(uint to[2][4], uint from)
 {
     #pragma unroll
     for (int i = 0; i < 2; i++)
         load_blocks(to[i], from + i * 4096);
+}
+
+static void read_b(uint to[1][4], uint from)
+{
+    load_blocks(to[0], from);
 }
 
 // c += a b for what a warp has read.
@@ -167,13 +169,27 @@ static void add(float c[2][2][4], float x[2][2][4], float factor)
                 c[i][j][e] += factor * x[i][j][e];
 }
 
-// put for column `col` of the row `out`, if there is such a column and it is stored.
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 63) / 64;
+    const uint tiles_n = ((uint) N + 31) / 32;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 64, tile_n * 32);
+}
+
+// C = alpha x + beta C for column `col` of the row `out`, if C has it.
 static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
+// The x of the work-item whose lane differs by `distance`, a power of two.
 static uint exchange(uint x, uint distance)
 {
     uint other;
@@ -182,6 +198,7 @@ static uint exchange(uint x, uint distance)
     return other;
 }
 
+// Two halves as a word, each rounded to the nearest.
 static uint pack_halves(float low, float high)
 {
     uint both;
@@ -189,7 +206,7 @@ static uint pack_halves(float low, float high)
     return both;
 }
 
-// put for two columns side by side; `whole` says that they are at a multiple of their size.
+// The same for two columns side by side; `whole`: they are at a multiple of their size.
 static void put_pair(float x, float y, __global float *out, long col,
         long N, float alpha, float beta, bool whole)
 {
@@ -212,13 +229,13 @@ static uint c_place(uint row, uint col)
 }
 
 // How a line is cut: the exponent of the power of two that brings its largest element to 2^14 or
-// more, below 2^15. `most` has its bits without the sign; `ranks` is the sum of the exponents, as
-// floats hold them, of the `num` elements but 0.
+// more, below 2^15. `most` has its bits without the sign; `exponents` is the sum of the exponents,
+// as floats hold them, of the `num` elements but 0.
 // 1000: it stays as it is, as an element is infinite or no number, or as the exponents are on
 // average 20 below the largest, or as it is so short that nothing is gained.
-static int exponent_of(uint most, ulong ranks, ulong num, long depth)
+static int exponent_of(uint most, ulong exponents, ulong num, long depth)
 {
-    if (depth < 16 || most >= 0x7f800000 || ranks + 20 * num < (most >> 23) * num)
+    if (depth < 16 || most >= 0x7f800000 || exponents + 20 * num < (most >> 23) * num)
         return 1000;
     return most != 0 ? 14 - ilogb(as_float(most)) : 0;
 }
@@ -294,7 +311,7 @@ static void load_some(float x[8], __global const float *from, long step, long nu
 
 // What exponent_of asks of a line.
 struct look {
-    uint most, ranks, num;
+    uint most, exponents, num;
 };
 
 static void look_at(struct look *look, const float x[8])
@@ -303,7 +320,7 @@ static void look_at(struct look *look, const float x[8])
     for (int i = 0; i < 8; i++) {
         const uint bits = as_uint(x[i]) & 0x7fffffff;
         look->most = max(look->most, bits);
-        look->ranks += bits >> 23;
+        look->exponents += bits >> 23;
         look->num += bits != 0;
     }
 }
@@ -315,20 +332,20 @@ static struct look look_of_all(struct look look, __local uint *scratch)
     #pragma unroll
     for (uint distance = 8; distance < 32; distance *= 2) {
         look.most = max(look.most, exchange(look.most, distance));
-        look.ranks += exchange(look.ranks, distance);
+        look.exponents += exchange(look.exponents, distance);
         look.num += exchange(look.num, distance);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item % 32 < 8) {
         scratch[item / 32 * 8 + own] = look.most;
-        scratch[128 + item / 32 * 8 + own] = look.ranks;
+        scratch[128 + item / 32 * 8 + own] = look.exponents;
         scratch[256 + item / 32 * 8 + own] = look.num;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     struct look all = { 0, 0, 0 };
     for (int i = 0; i < 16; i++) {
         all.most = max(all.most, scratch[i * 8 + own]);
-        all.ranks += scratch[128 + i * 8 + own];
+        all.exponents += scratch[128 + i * 8 + own];
         all.num += scratch[256 + i * 8 + own];
     }
     return all;
@@ -452,7 +469,7 @@ void kiln_xgemm_cuts_look(long a_lines, long a_depth,
                     look_across(first, X, ldx, lines, begin, end), scratch);
             if (get_local_id(0) < 8) {
                 heads[3 * part * padded] = look.most;
-                heads[(3 * part + 1) * padded] = look.ranks;
+                heads[(3 * part + 1) * padded] = look.exponents;
                 heads[(3 * part + 2) * padded] = look.num;
             }
         } else {
@@ -467,7 +484,7 @@ void kiln_xgemm_cuts_look(long a_lines, long a_depth,
                     look_along(first, X, ldx, lines, begin, end), scratch);
             if (get_local_id(0) < 8) {
                 heads[3 * part * padded] = look.most;
-                heads[(3 * part + 1) * padded] = look.ranks;
+                heads[(3 * part + 1) * padded] = look.exponents;
                 heads[(3 * part + 2) * padded] = look.num;
             }
         }
@@ -495,7 +512,7 @@ void kiln_xgemm_cuts_looka(long lines, long depth,
                 look_across(first, X, ldx, lines, begin, end), scratch);
         if (get_local_id(0) < 8) {
             heads[3 * part * padded] = look.most;
-            heads[(3 * part + 1) * padded] = look.ranks;
+            heads[(3 * part + 1) * padded] = look.exponents;
             heads[(3 * part + 2) * padded] = look.num;
         }
     }
@@ -522,7 +539,7 @@ void kiln_xgemm_cuts_lookb(long lines, long depth,
                 look_along(first, X, ldx, lines, begin, end), scratch);
         if (get_local_id(0) < 8) {
             heads[3 * part * padded] = look.most;
-            heads[(3 * part + 1) * padded] = look.ranks;
+            heads[(3 * part + 1) * padded] = look.exponents;
             heads[(3 * part + 2) * padded] = look.num;
         }
     }
@@ -550,14 +567,14 @@ void kiln_xgemm_cuts_cut(long a_lines, long a_depth,
             const long next = tiles_k * (part + 1) / 16 * 64, end = min(next, depth);
             __global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;
             uint most = 0;
-            ulong ranks = 0, num = 0;
+            ulong exponents = 0, num = 0;
             #pragma unroll
             for (int i = 0; i < 16; i++) {
                 most = max(most, heads[3 * i * padded]);
-                ranks += heads[(3 * i + 1) * padded];
+                exponents += heads[(3 * i + 1) * padded];
                 num += heads[(3 * i + 2) * padded];
             }
-            const int e = exponent_of(most, ranks, num, depth);
+            const int e = exponent_of(most, exponents, num, depth);
             if (part == 0 && get_local_id(0) < 8)
                 ((__global int *) work)[first + get_local_id(0)] = e;
             cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -570,14 +587,14 @@ void kiln_xgemm_cuts_cut(long a_lines, long a_depth,
             const long next = tiles_k * (part + 1) / 16 * 64, end = min(next, depth);
             __global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;
             uint most = 0;
-            ulong ranks = 0, num = 0;
+            ulong exponents = 0, num = 0;
             #pragma unroll
             for (int i = 0; i < 16; i++) {
                 most = max(most, heads[3 * i * padded]);
-                ranks += heads[(3 * i + 1) * padded];
+                exponents += heads[(3 * i + 1) * padded];
                 num += heads[(3 * i + 2) * padded];
             }
-            const int e = exponent_of(most, ranks, num, depth);
+            const int e = exponent_of(most, exponents, num, depth);
             if (part == 0 && get_local_id(0) < 8)
                 ((__global int *) work)[first + get_local_id(0)] = e;
             cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -602,14 +619,14 @@ void kiln_xgemm_cuts_cuta(long lines, long depth,
         const long next = tiles_k * (part + 1) / 16 * 64, end = min(next, depth);
         __global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;
         uint most = 0;
-        ulong ranks = 0, num = 0;
+        ulong exponents = 0, num = 0;
         #pragma unroll
         for (int i = 0; i < 16; i++) {
             most = max(most, heads[3 * i * padded]);
-            ranks += heads[(3 * i + 1) * padded];
+            exponents += heads[(3 * i + 1) * padded];
             num += heads[(3 * i + 2) * padded];
         }
-        const int e = exponent_of(most, ranks, num, depth);
+        const int e = exponent_of(most, exponents, num, depth);
         if (part == 0 && get_local_id(0) < 8)
             ((__global int *) work)[first + get_local_id(0)] = e;
         cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -633,14 +650,14 @@ void kiln_xgemm_cuts_cutb(long lines, long depth,
         const long next = tiles_k * (part + 1) / 16 * 64, end = min(next, depth);
         __global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;
         uint most = 0;
-        ulong ranks = 0, num = 0;
+        ulong exponents = 0, num = 0;
         #pragma unroll
         for (int i = 0; i < 16; i++) {
             most = max(most, heads[3 * i * padded]);
-            ranks += heads[(3 * i + 1) * padded];
+            exponents += heads[(3 * i + 1) * padded];
             num += heads[(3 * i + 2) * padded];
         }
-        const int e = exponent_of(most, ranks, num, depth);
+        const int e = exponent_of(most, exponents, num, depth);
         if (part == 0 && get_local_id(0) < 8)
             ((__global int *) work)[first + get_local_id(0)] = e;
         cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -692,34 +709,32 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
     __global const float *a_pieces = (__global const float *) (a_exponents + 49 * a_lines);
     __global const float *b_pieces = (__global const float *) (b_exponents + 49 * b_lines);
 
+    // Whole tiles in turns, then the steps from `begin` to `end` of the shared ones: of a tile,
+    // `num` from its step `first` on.
     for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
         const bool is_whole = turn < whole;
-        const uint done = is_whole ? 0 : divide(at, steps);
-        const uint tile = is_whole ? turn : whole + done;
-        const int first = is_whole ? 0 : at - (ulong) done * steps;
+        const uint nth = is_whole ? 0 : divide(at, steps);
+        const uint tile = is_whole ? turn : whole + nth;
+        const int first = is_whole ? 0 : at - (ulong) nth * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-        // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
-        // reads lies in the cache for others: it begins `late` steps after `first`. (Where a share
-        // goes over two tiles, for a part of it.)
-        const uint ago = at - begin, each = share;
-        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
-        const int late = behind < num ? behind : 0;
+        // Steps are rotated: the first one is `rotation` steps after `first`, and is, modulo
+        // `share`, the number of steps that the work-group has done. So all work-groups are at the
+        // same k, modulo `share`, and find in the cache what others have read. What would begin
+        // behind the `num` steps is not rotated.
+        const uint done = at - begin, period = share;
+        const uint shift = is_whole ? 0 : (done + period - (uint) first % period) % period;
+        const int rotation = shift < num ? shift : 0;
         turn += groups;
         at += is_whole ? 0 : num;
-        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;
-        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-        const uint band_rows = min(tiles_m - band, (uint) 8);
-        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-        const int first_m = tile_m * 64, first_n = tile_n * 32;
+        const int2 origin = origin_of_tile(tile, M, N);
+        const int first_m = origin.x, first_n = origin.y;
         const uint lane_m = lane / 4, lane_k = lane % 4;
         const uint lane_r = lane_m;
         const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
-        // Where a line of the tile is not cut, the tile is multiplied as it is.
+        // Where a line of the tile is not cut, which the exponent 1000 says, the tile is multiplied
+        // in single precision.
         uint is_plain = 0;
-        for (int i = item; i < 64; i += 128) {
-            if (i < 64)
-                is_plain |= a_exponents[first_m + i] == 1000;
+        for (int i = item; i < 64; i += 128) { is_plain |= a_exponents[first_m + i] == 1000;
             if (i < 32)
                 is_plain |= b_exponents[first_n + i] == 1000;
         }
@@ -733,14 +748,16 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
             clear(sums);
             for (int t = 0; t < num + 1; t++) {
                 // What was asked for at t - 1 is there for all, and all have multiplied those of
-                // the step before, whose place is the next one to copy to.
+                // the step before, whose stage is the next one to copy to.
                 if (t >= 1) {
                     wait_for_copies();
                     barrier(CLK_LOCAL_MEM_FENCE);
                 }
                 if (t < num) {
-                    const int after_first = t + late;
-                    const int step = first + after_first - (after_first < num ? 0 : num);
+                    const int rotated = t + rotation;
+                    const int step = first + rotated - (rotated < num ? 0 : num);
+                    // A tile is one run of bytes: block after block of 64 of k, of each eight lines
+                    // after the other, which have 2048 bytes (512 floats).
                     __global const float *a_from = a_pieces
                             + (step * (a_lines / 8) + first_m / 8) * 512 + item * 4;
                     __global const float *b_from = b_pieces
@@ -755,6 +772,7 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                         copy_16(b_to + i * 16, b_from + i * 4, 16);
                 }
                 commit_copies();
+                // Behind the stage that is copied to comes the one copied to 1 steps before.
                 if (++stage == 2)
                     stage = 0;
                 if (t < 1)
@@ -764,11 +782,11 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                 #pragma unroll 1
                 for (uint g = warp; g < 12; g += 4) {
                     const bool is_a = g < 8;
-                    const uint lines = is_a ? g : g - 8;
-                    __local uchar *eight = (is_a ? a_tile : b_tile) + lines * 2048;
-                    const int e = is_a ? a_exponents[first_m + lines * 8 + lane % 8]
-                            : b_exponents[first_n + lines * 8 + lane % 8];
-                    restore(eight, lines, e, lane);
+                    const uint nth = is_a ? g : g - 8;
+                    __local uchar *eight = (is_a ? a_tile : b_tile) + nth * 2048;
+                    const int e = is_a ? a_exponents[first_m + nth * 8 + lane % 8]
+                            : b_exponents[first_n + nth * 8 + lane % 8];
+                    restore(eight, nth, e, lane);
                 }
                 barrier(CLK_LOCAL_MEM_FENCE);
                 if (t % 2 == 0) {
@@ -780,15 +798,15 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                     float x[4];
                     #pragma unroll
                     for (uint i = 0; i < 4; i++) {
-                        const uint lines = warp_m / 8 + i;
-                        x[i] = *(__local const float *) (a_tile + lines * 2048
-                                + (k ^ lines % 4) * 32 + lane_m * 4);
+                        const uint nth = warp_m / 8 + i;
+                        x[i] = *(__local const float *) (a_tile + nth * 2048
+                                + (k ^ nth % 4) * 32 + lane_m * 4);
                     }
                     #pragma unroll
                     for (uint j = 0; j < 2; j++) {
-                        const uint lines = warp_n / 8 + j;
+                        const uint nth = warp_n / 8 + j;
                         const float2 y = *(__local const float2 *) (b_tile
-                                + lines * 2048 + (k ^ lines % 4) * 32 + lane_k * 8);
+                                + nth * 2048 + (k ^ nth % 4) * 32 + lane_k * 8);
                         #pragma unroll
                         for (uint i = 0; i < 4; i++) {
                             sums[i / 2][j][i % 2 * 2] += x[i] * y.x;
@@ -807,14 +825,16 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                     + lane / 8 % 2 * 128 + lane % 8 * 16;
             for (int t = 0; t < num + 1; t++) {
                 // What was asked for at t - 1 is there for all, and all have multiplied those of
-                // the step before, whose place is the next one to copy to.
+                // the step before, whose stage is the next one to copy to.
                 if (t >= 1) {
                     wait_for_copies();
                     barrier(CLK_LOCAL_MEM_FENCE);
                 }
                 if (t < num) {
-                    const int after_first = t + late;
-                    const int step = first + after_first - (after_first < num ? 0 : num);
+                    const int rotated = t + rotation;
+                    const int step = first + rotated - (rotated < num ? 0 : num);
+                    // A tile is one run of bytes: block after block of 64 of k, of each eight lines
+                    // after the other, which have 2048 bytes (512 floats).
                     __global const float *a_from = a_pieces
                             + (step * (a_lines / 8) + first_m / 8) * 512 + item * 4;
                     __global const float *b_from = b_pieces
@@ -829,6 +849,7 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                         copy_16(b_to + i * 16, b_from + i * 4, 16);
                 }
                 commit_copies();
+                // Behind the stage that is copied to comes the one copied to 1 steps before.
                 if (++stage == 2)
                     stage = 0;
                 if (t < 1)
@@ -872,7 +893,8 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                     }
         }
         if (num < steps) {
-            // Not all of the tile: kept for the stage that adds up.
+            // Not all of the tile: kept for the stage that adds up. Of the two parts that a
+            // work-group has room for, the second is for the tile that it has begun.
             __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;
             #pragma unroll
             for (int i = 0; i < 2; i++)
@@ -882,8 +904,8 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                             (float4) (c[i][j][0], c[i][j][1], c[i][j][2], c[i][j][3]);
             continue;
         }
-        // Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put
-        // into local memory, so that a warp stores columns side by side.
+        // Where rows of C begin anywhere, the tile goes through local memory, so that a warp stores
+        // columns side by side.
         if (!is_aligned) {
             __local float *c_tile = (__local float *) both_tiles;
             // All have multiplied the last step.
@@ -901,19 +923,18 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                     }
                 }
             barrier(CLK_LOCAL_MEM_FENCE);
-            const int rows = min(M - first_m, 64L);
-            const int begin = 0, end = min(N - first_n, 32L);
+            const int num_rows = min(M - first_m, 64L);
+            const int first_col = 0, end_col = min(N - first_n, 32L);
             __global float *out = C + (first_m + warp) * ldc + first_n + lane;
             #pragma unroll 4
-            for (int m = warp; m < rows; m += 4) {
+            for (int m = warp; m < num_rows; m += 4) {
                 const int col = (int) lane;
-                if (col >= begin && col < end)
+                if (col >= first_col && col < end_col)
                     put(c_tile[c_place(m, col)], alpha, beta, out);
                 out += 4 * ldc;
             }
             continue;
         }
-        // Rows and columns of a block are in the order in which they were read.
         #pragma unroll
         for (int i = 0; i < 2; i++)
             #pragma unroll
@@ -925,8 +946,7 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                 #pragma unroll
                 for (int j = 0; j < 2; j++) {
                     const long col = first_n + warp_n + j * 8 + lane_k * 2;
-                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
-                            is_aligned);
+                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta, true);
                 }
             }
     }
@@ -934,17 +954,24 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
 
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
+// A work-group that multiplies has room for two parts of tiles, of 2048 numbers each: the second is
+// for the tile whose first step it has done, the first for one that another has begun. So, of the
+// parts of a tile, that of the work-group that began it is a second one, all others are first ones.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_xgemm_cuts_add(long M, long N, long K,
         __global const float *restrict work, long parts_at,
         float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
-    typedef float sum_t;
     __local float sums[8][128] __attribute__((aligned(16)));
-    __local uint told[6];
+    // The tile whose parts this work-group adds up, with others: how many parts there are, which
+    // work-group has the first of them, which of how many work-groups that add it up this one is,
+    // and where the tile is in C.
+    __local struct {
+        uint num_parts, first_group, own, adders;
+        int first_m, first_n;
+    } tile_of;
     const uint adder = get_local_id(0);
-    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.
     if (adder == 0) {
         // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
         // work-group takes `share` steps. A last turn that is three quarters full is a turn.
@@ -955,59 +982,58 @@ void kiln_xgemm_cuts_add(long M, long N, long K,
         const uint steps = ((uint) K + 63) / 64;
         const ulong all = (ulong) (tiles - whole) * steps;
         const ulong share = (all + groups - 1) / groups;
-        const uint adders = groups * get_num_groups(1);
+        // As many work-groups add up each shared tile.
+        const uint all_adders = groups * get_num_groups(1);
         const uint number = get_group_id(1) * groups + get_group_id(0);
-        const uint each = min(adders / max(tiles - whole, 1U), 16U);
-        const uint tile = whole + number / each;
-        told[0] = 1;
+        const uint adders = min(all_adders / max(tiles - whole, 1U), 16U);
+        const uint tile = whole + number / adders;
+        tile_of.num_parts = 1;
         if (tile < tiles) {
-            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;
-            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-            const uint band_rows = min(tiles_m - band, (uint) 8);
-            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-            const int first_m = tile_m * 64, first_n = tile_n * 32;
-            // The work-groups that have the tile's first and last step: the first has it as its
-            // last piece, the others what they have of it as their first.
+            const int2 origin = origin_of_tile(tile, M, N);
+            const int first_m = origin.x, first_n = origin.y;
+            // The work-groups from that which has the tile's first step to that which has its last.
+            // K of 0 has no steps: then nothing is added up, and C becomes beta C.
             const ulong begin = (ulong) (tile - whole) * steps;
-            const uint from = steps > 0 ? divide(begin, share) : 0;
-            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;
-            told[1] = from;
-            told[2] = number % each;
-            told[3] = each;
-            told[4] = first_m;
-            told[5] = first_n;
+            const uint first_group = steps > 0 ? divide(begin, share) : 0;
+            tile_of.num_parts = steps > 0 ? divide(begin + steps - 1, share) - first_group + 1 : 0;
+            tile_of.first_group = first_group;
+            tile_of.own = number % adders;
+            tile_of.adders = adders;
+            tile_of.first_m = first_m;
+            tile_of.first_n = first_n;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint num = told[0];
+    // What one work-group did alone it has stored; or there is no tile left for this work-group.
+    const uint num = tile_of.num_parts;
     if (num == 1)
         return;
-    const int first_m = told[4], first_n = told[5];
-    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 2048;
+    const int first_m = tile_of.first_m, first_n = tile_of.first_n;
+    __global const float *parts = work + parts_at + 2 * (ulong) tile_of.first_group * 2048;
     C += c_offset;
-    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up all
-    // pieces of its elements.
-    if (num <= 8 || told[3] < 4) {
+    // Where parts are few, or a tile has so much that no work-item is idle, each work-item adds up
+    // all parts of its elements.
+    if (num <= 8 || tile_of.adders < 4) {
         // Whether every row of C starts where 2 columns may be stored at once.
         const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 7;
         const bool is_aligned = misaligned == 0;
-        for (uint at = told[2] * 256 + adder; at < 512; at += told[3] * 256) {
+        for (uint at = tile_of.own * 256 + adder; at < 512;
+             at += tile_of.adders * 256) {
             __global const float4 *part = (__global const float4 *) parts + at;
             float4 sum = 0;
             for (uint p = 0; p < num; p += 4) {
-                float4 some[4];
+                float4 terms[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 512];
+                    terms[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 512];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    sum += some[q];
+                    sum += terms[q];
             }
             const uint item = at % 128, first = at / 128 * 4;
             const union {
                 float4 all;
-                sum_t each[4];
+                float each[4];
             } sums_of = { sum };
             #pragma unroll
             for (int u = 0; u < 4; u += 2) {
@@ -1026,9 +1052,9 @@ void kiln_xgemm_cuts_add(long M, long N, long K,
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
-    // added in their order.
-    for (uint at = told[2]; at < 16; at += told[3]) {
+    // Of 128 reals at a time each of eight warps adds up every eighth part, 9 with loads under way
+    // at once; what the warps have is then added in their order.
+    for (uint at = tile_of.own; at < 16; at += tile_of.adders) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             float4 part[9];
@@ -1047,7 +1073,7 @@ void kiln_xgemm_cuts_add(long M, long N, long K,
         *(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 128) {
-            sum_t all = 0;
+            float all = 0;
             #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += sums[u][adder];

@@ -15,9 +15,8 @@ static float2 scaled(float2 x, float re, float im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,
-        float beta_imag,
-        __global float2 *p)
+static void put(float2 x, int is_conjugated, float alpha, float alpha_imag,
+        float beta, float beta_imag, __global float2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
@@ -46,8 +45,8 @@ static float4 load_vector(__global const float2 *p)
 }
 
 // put for elements side by side.
-static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_imag, float beta,
-        float beta_imag, __global float2 *p)
+static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_imag,
+        float beta, float beta_imag, __global float2 *p)
 {
     const float sign = is_conjugated ? -1 : 1;
     x *= (float4) (1, sign, 1, sign);
@@ -87,8 +86,7 @@ void kiln_cgemm_direct_multiply(long M, long N, long K,
     float4 c0_0 = 0;
     float4 c1_0 = 0;
 
-    long k = 0;
-    for (; k < K; k++) {
+    for (long k = 0; k < K; k++) {
         __global const float2 *b = B + k;
         const float2 e0 = load(b + s0), e1 = load(b + s1);
         const float4 b0 = (float4) (e0.x, e0.y, e1.x, e1.y);
@@ -110,7 +108,7 @@ void kiln_cgemm_direct_multiply(long M, long N, long K,
             put_vector(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);
         } else {
             float2 x[2];
-            vstore4(c0_0, 0, (float *) (x));
+            vstore4(c0_0, 0, (float *) &x[0]);
             for (int n = 0; n < 2 && col + n < N; n++)
                 put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
         }
@@ -121,7 +119,7 @@ void kiln_cgemm_direct_multiply(long M, long N, long K,
             put_vector(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);
         } else {
             float2 x[2];
-            vstore4(c1_0, 0, (float *) (x));
+            vstore4(c1_0, 0, (float *) &x[0]);
             for (int n = 0; n < 2 && col + n < N; n++)
                 put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
         }

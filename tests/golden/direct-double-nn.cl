@@ -63,10 +63,9 @@ void kiln_dgemm_direct_multiply(long M, long N, long K,
     double2 c0_0 = 0;
     double2 c1_0 = 0;
 
-    long k = 0;
     // Whole vectors of B while none crosses the right edge; else element by element.
     if (col + 2 <= N) {
-        for (; k < K; k++) {
+        for (long k = 0; k < K; k++) {
             __global const double *b = B + k * ldb + col;
             const double2 b0 = load_vector(b);
             __global const double *a = A + k;
@@ -76,7 +75,7 @@ void kiln_dgemm_direct_multiply(long M, long N, long K,
             c1_0 += a1 * b0;
         }
     } else {
-        for (; k < K; k++) {
+        for (long k = 0; k < K; k++) {
             __global const double *b = B + k * ldb + col;
             const double2 b0 = (double2) (load(b + s0), load(b + s1));
             __global const double *a = A + k;

@@ -64,8 +64,7 @@ void kiln_hgemm_direct_multiply(long M, long N, long K,
     float4 c0_0 = 0;
     float4 c1_0 = 0;
 
-    long k = 0;
-    for (; k < K; k++) {
+    for (long k = 0; k < K; k++) {
         __global const half *b = B + k;
         const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));
         __global const half *a = A + k * lda;

@@ -64,10 +64,9 @@ void kiln_sgemm_direct_multiply(long M, long N, long K,
     float4 c0_0 = 0;
     float4 c1_0 = 0;
 
-    long k = 0;
     // Whole vectors of B while none crosses the right edge; else element by element.
     if (col + 4 <= N) {
-        for (; k < K; k++) {
+        for (long k = 0; k < K; k++) {
             __global const float *b = B + k * ldb + col;
             const float4 b0 = load_vector(b);
             __global const float *a = A + k * lda;
@@ -77,7 +76,7 @@ void kiln_sgemm_direct_multiply(long M, long N, long K,
             c1_0 += a1 * b0;
         }
     } else {
-        for (; k < K; k++) {
+        for (long k = 0; k < K; k++) {
             __global const float *b = B + k * ldb + col;
             const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));
             __global const float *a = A + k * lda;

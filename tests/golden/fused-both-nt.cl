@@ -58,7 +58,8 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
         __global const float *restrict B, long b_offset, long ldb,
         __global float *restrict C, long c_offset, long ldc)
 {
-    // A slice of a panel: for every k, the panel's columns of B side by side, 4 apart.
+    // A slice of a panel: for every k a row, of the panel's columns of B side by side. Rows are 4
+    // numbers apart.
     // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of equal size, but for 4
     // columns or the last slice.
     // Panels that are packed together lie one after the other, and so do their sums.
@@ -70,7 +71,7 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
 
     const long blocks = (M + 3) / 4;
     const long vectors = (N + 3) / 4, panels = vectors;
-    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, 1L), slice = (K + slices - 1) / slices;
 
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group takes
     // as many blocks, to one, of this order.
@@ -83,12 +84,12 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
     const long end = at + share + (group < rest);
     while (at < end) {
         const long chunk = at / (4 * panels) * 4;
-        const long height = min(blocks - chunk, (long) 4);
+        const long height = min(blocks - chunk, 4L);
         const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;
         const long first = in_chunk % height, last = min(height, first + end - at);
         // Panels of which the work-group has all blocks are packed together.
-        const long some = max((end - at) / height, (long) 1);
-        const long together = first > 0 ? 1 : min(min(some, (long) 2), panels - this_panel);
+        const long whole = max((end - at) / height, 1L);
+        const long together = first > 0 ? 1 : min(min(whole, 2L), panels - this_panel);
         long vector[3];
         for (long p = 0; p <= together; p++)
             vector[p] = vectors * (this_panel + p) / panels;
@@ -117,14 +118,14 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
                         const float4 x0_1 = load_vector(in + l1);
                         const float4 x0_2 = load_vector(in + l2);
                         const float4 x0_3 = load_vector(in + l3);
-                        const float4 x1_0 = (float4)(x0_0.even, x0_1.even);
-                        const float4 x1_2 = (float4)(x0_0.odd, x0_1.odd);
-                        const float4 x1_1 = (float4)(x0_2.even, x0_3.even);
-                        const float4 x1_3 = (float4)(x0_2.odd, x0_3.odd);
-                        const float4 x2_0 = (float4)(x1_0.even, x1_1.even);
-                        const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);
-                        const float4 x2_1 = (float4)(x1_2.even, x1_3.even);
-                        const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);
+                        const float4 x1_0 = (float4) (x0_0.even, x0_1.even);
+                        const float4 x1_2 = (float4) (x0_0.odd, x0_1.odd);
+                        const float4 x1_1 = (float4) (x0_2.even, x0_3.even);
+                        const float4 x1_3 = (float4) (x0_2.odd, x0_3.odd);
+                        const float4 x2_0 = (float4) (x1_0.even, x1_1.even);
+                        const float4 x2_2 = (float4) (x1_0.odd, x1_1.odd);
+                        const float4 x2_1 = (float4) (x1_2.even, x1_3.even);
+                        const float4 x2_3 = (float4) (x1_2.odd, x1_3.odd);
                         keep(x2_0, 0, out);
                         keep(x2_1, 0, out + 4);
                         keep(x2_2, 0, out + 8);
@@ -156,14 +157,14 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
                     const float4 x0_1 = load_side(in + r1);
                     const float4 x0_2 = load_side(in + r2);
                     const float4 x0_3 = load_side(in + r3);
-                    const float4 x1_0 = (float4)(x0_0.even, x0_1.even);
-                    const float4 x1_2 = (float4)(x0_0.odd, x0_1.odd);
-                    const float4 x1_1 = (float4)(x0_2.even, x0_3.even);
-                    const float4 x1_3 = (float4)(x0_2.odd, x0_3.odd);
-                    const float4 x2_0 = (float4)(x1_0.even, x1_1.even);
-                    const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);
-                    const float4 x2_1 = (float4)(x1_2.even, x1_3.even);
-                    const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);
+                    const float4 x1_0 = (float4) (x0_0.even, x0_1.even);
+                    const float4 x1_2 = (float4) (x0_0.odd, x0_1.odd);
+                    const float4 x1_1 = (float4) (x0_2.even, x0_3.even);
+                    const float4 x1_3 = (float4) (x0_2.odd, x0_3.odd);
+                    const float4 x2_0 = (float4) (x1_0.even, x1_1.even);
+                    const float4 x2_2 = (float4) (x1_0.odd, x1_1.odd);
+                    const float4 x2_1 = (float4) (x1_2.even, x1_3.even);
+                    const float4 x2_3 = (float4) (x1_2.odd, x1_3.odd);
                     *(__local float4 *) (out) = x2_0;
                     *(__local float4 *) (out + 4) = x2_1;
                     *(__local float4 *) (out + 8) = x2_2;
@@ -184,48 +185,45 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
                     __local float *sum = sums + p * 64 + (slices > 1 ? block * 16 : 0);
                     __local const float *b = panel;
                     __local const float *a = packed_a + block * 256;
-                    if (width == 1) {
-                        // Adds the slice's share of a block of 4 rows and 1 vectors to `sum`, where
-                        // vectors lie as in a block of 1.
-                        float4 c0_0 = 0;
-                        float4 c1_0 = 0;
-                        float4 c2_0 = 0;
-                        float4 c3_0 = 0;
-                        if (k0 > 0) {
-                            c0_0 = vload4(0, sum);
-                            c1_0 = vload4(1, sum);
-                            c2_0 = vload4(2, sum);
-                            c3_0 = vload4(3, sum);
-                        }
-                        long k = 0;
-                        for (; k < depth; k++) {
-                            const float4 b0 = vload4(0, b);
-                            const float a0 = a[0];
-                            c0_0 += a0 * b0;
-                            const float a1 = a[1];
-                            c1_0 += a1 * b0;
-                            const float a2 = a[2];
-                            c2_0 += a2 * b0;
-                            const float a3 = a[3];
-                            c3_0 += a3 * b0;
-                            b += 4;
-                            a += 4;
-                        }
-                        keep(c0_0, 0, sum);
-                        keep(c1_0, 1, sum);
-                        keep(c2_0, 2, sum);
-                        keep(c3_0, 3, sum);
+                    // Adds the slice's share of a block of 4 rows and 1 vector to `sum`, whose rows
+                    // are 1 vector apart.
+                    float4 c0_0 = 0;
+                    float4 c1_0 = 0;
+                    float4 c2_0 = 0;
+                    float4 c3_0 = 0;
+                    if (k0 > 0) {
+                        c0_0 = vload4(0, sum);
+                        c1_0 = vload4(1, sum);
+                        c2_0 = vload4(2, sum);
+                        c3_0 = vload4(3, sum);
                     }
+                    for (long k = 0; k < depth; k++) {
+                        const float4 b0 = vload4(0, b);
+                        const float a0 = a[0];
+                        c0_0 += a0 * b0;
+                        const float a1 = a[1];
+                        c1_0 += a1 * b0;
+                        const float a2 = a[2];
+                        c2_0 += a2 * b0;
+                        const float a3 = a[3];
+                        c3_0 += a3 * b0;
+                        b += 4;
+                        a += 4;
+                    }
+                    keep(c0_0, 0, sum);
+                    keep(c1_0, 1, sum);
+                    keep(c2_0, 2, sum);
+                    keep(c3_0, 3, sum);
                     if (k0 + depth == K) {
                         // C = alpha sum + beta C for a block of `width` vectors at (row, col).
                         for (long m = 0; m < 4 && row + m < M; m++) {
                             __global float *out = C + (row + m) * ldc + col;
                             __local const float *x = sum + m * 4;
-                            const long end = min(width * 4, N - col);
+                            const long end_n = min(width * 4, N - col);
                             long n = 0;
-                            for (; n + 4 <= end; n += 4)
+                            for (; n + 4 <= end_n; n += 4)
                                 put_vector(vload4(0, x + n), alpha, beta, out + n);
-                            for (; n < end; n++)
+                            for (; n < end_n; n++)
                                 put(x[n], alpha, beta, out + n);
                         }
                     }

@@ -15,9 +15,8 @@ static float2 scaled(float2 x, float re, float im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,
-        float beta_imag,
-        __global float2 *p)
+static void put(float2 x, int is_conjugated, float alpha, float alpha_imag,
+        float beta, float beta_imag, __global float2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
@@ -46,8 +45,8 @@ static float4 load_vector(__global const float2 *p)
 }
 
 // put for elements side by side.
-static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_imag, float beta,
-        float beta_imag, __global float2 *p)
+static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_imag,
+        float beta, float beta_imag, __global float2 *p)
 {
     const float sign = is_conjugated ? -1 : 1;
     x *= (float4) (1, sign, 1, sign);
@@ -75,7 +74,8 @@ void kiln_cgemm_fused_multiply(long M, long N, long K,
         __global const float2 *restrict B, long b_offset, long ldb,
         __global float2 *restrict C, long c_offset, long ldc)
 {
-    // A slice of a panel: for every k, the panel's columns of B side by side, 4 apart.
+    // A slice of a panel: for every k a row, of the panel's columns of B side by side. Rows are 4
+    // numbers apart.
     // Panels are up to 2 columns wide, slices up to 64 of K deep. All are of equal size, but for 2
     // columns or the last slice.
     __local float panel[256] __attribute__((aligned(16)));
@@ -84,7 +84,7 @@ void kiln_cgemm_fused_multiply(long M, long N, long K,
 
     const long blocks = (M + 1) / 2;
     const long vectors = (N + 1) / 2, panels = vectors;
-    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, 1L), slice = (K + slices - 1) / slices;
 
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group takes
     // as many blocks, to one, of this order.
@@ -99,7 +99,7 @@ void kiln_cgemm_fused_multiply(long M, long N, long K,
     const long end = at + share + (group < rest);
     while (at < end) {
         const long chunk = at / (4 * panels) * 4;
-        const long height = min(blocks - chunk, (long) 4);
+        const long height = min(blocks - chunk, 4L);
         const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;
         const long first = in_chunk % height, last = min(height, first + end - at);
         const long vector = vectors * this_panel / panels;
@@ -129,43 +129,40 @@ void kiln_cgemm_fused_multiply(long M, long N, long K,
                 __global const float2 *restrict a = A + k0;
                 const long r0 = min(row, M - 1) * lda;
                 const long r1 = min(row + 1, M - 1) * lda;
-                if (width == 1) {
-                    // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
-                    // vectors lie as in a block of 1.
-                    float4 c0_0 = 0;
-                    float4 c1_0 = 0;
-                    if (k0 > 0) {
-                        c0_0 = vload4(0, sum);
-                        c1_0 = vload4(1, sum);
-                    }
-                    long k = 0;
-                    for (; k < depth; k++) {
-                        const float4 b0 = vload4(0, b);
-                        // The parts of A are read one by one, each into all lanes of a vector.
-                        __global const float *a0 = (__global const float *) (a + r0);
-                        c0_0 += a0[0] * b0;
-                        __global const float *a1 = (__global const float *) (a + r1);
-                        c1_0 += a1[0] * b0;
-                        const float4 q0 = times_i(b0);
-                        c0_0 += a0[1] * q0;
-                        c1_0 += a1[1] * q0;
-                        b += 4;
-                        a++;
-                    }
-                    keep(c0_0, 0, sum);
-                    keep(c1_0, 1, sum);
+                // Adds the slice's share of a block of 2 rows and 1 vector to `sum`, whose rows are
+                // 1 vector apart.
+                float4 c0_0 = 0;
+                float4 c1_0 = 0;
+                if (k0 > 0) {
+                    c0_0 = vload4(0, sum);
+                    c1_0 = vload4(1, sum);
                 }
+                for (long k = 0; k < depth; k++) {
+                    const float4 b0 = vload4(0, b);
+                    // The parts of A are read one by one, each into all lanes of a vector.
+                    __global const float *a0 = (__global const float *) (a + r0);
+                    c0_0 += a0[0] * b0;
+                    __global const float *a1 = (__global const float *) (a + r1);
+                    c1_0 += a1[0] * b0;
+                    const float4 q0 = times_i(b0);
+                    c0_0 += a0[1] * q0;
+                    c1_0 += a1[1] * q0;
+                    b += 4;
+                    a++;
+                }
+                keep(c0_0, 0, sum);
+                keep(c1_0, 1, sum);
                 if (k0 + depth == K) {
                     // C = alpha sum + beta C for a block of `width` vectors at (row, col).
                     for (long m = 0; m < 2 && row + m < M; m++) {
                         __global float2 *out = C + (row + m) * ldc + col;
                         __local const float *x = sum + m * 4;
-                        const long end = min(width * 2, N - col);
+                        const long end_n = min(width * 2, N - col);
                         long n = 0;
-                        for (; n + 2 <= end; n += 2)
+                        for (; n + 2 <= end_n; n += 2)
                             put_vector(vload4(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,
                                     beta_imag, out + n);
-                        for (; n < end; n++)
+                        for (; n < end_n; n++)
                             put(vload2(n, x), conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
                     }
                 }

@@ -53,7 +53,8 @@ void kiln_hgemm_fused_multiply(long M, long N, long K,
         __global const half *restrict B, long b_offset, long ldb,
         __global half *restrict C, long c_offset, long ldc)
 {
-    // A slice of a panel: for every k, the panel's columns of B side by side, 4 apart.
+    // A slice of a panel: for every k a row, of the panel's columns of B side by side. Rows are 4
+    // numbers apart.
     // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of equal size, but for 4
     // columns or the last slice.
     __local float panel[256] __attribute__((aligned(16)));
@@ -62,7 +63,7 @@ void kiln_hgemm_fused_multiply(long M, long N, long K,
 
     const long blocks = (M + 1) / 2;
     const long vectors = (N + 3) / 4, panels = vectors;
-    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, 1L), slice = (K + slices - 1) / slices;
 
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group takes
     // as many blocks, to one, of this order.
@@ -75,7 +76,7 @@ void kiln_hgemm_fused_multiply(long M, long N, long K,
     const long end = at + share + (group < rest);
     while (at < end) {
         const long chunk = at / (4 * panels) * 4;
-        const long height = min(blocks - chunk, (long) 4);
+        const long height = min(blocks - chunk, 4L);
         const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;
         const long first = in_chunk % height, last = min(height, first + end - at);
         const long vector = vectors * this_panel / panels;
@@ -101,14 +102,14 @@ void kiln_hgemm_fused_multiply(long M, long N, long K,
                     const float4 x0_1 = load_vector(in + l1);
                     const float4 x0_2 = load_vector(in + l2);
                     const float4 x0_3 = load_vector(in + l3);
-                    const float4 x1_0 = (float4)(x0_0.even, x0_1.even);
-                    const float4 x1_2 = (float4)(x0_0.odd, x0_1.odd);
-                    const float4 x1_1 = (float4)(x0_2.even, x0_3.even);
-                    const float4 x1_3 = (float4)(x0_2.odd, x0_3.odd);
-                    const float4 x2_0 = (float4)(x1_0.even, x1_1.even);
-                    const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);
-                    const float4 x2_1 = (float4)(x1_2.even, x1_3.even);
-                    const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);
+                    const float4 x1_0 = (float4) (x0_0.even, x0_1.even);
+                    const float4 x1_2 = (float4) (x0_0.odd, x0_1.odd);
+                    const float4 x1_1 = (float4) (x0_2.even, x0_3.even);
+                    const float4 x1_3 = (float4) (x0_2.odd, x0_3.odd);
+                    const float4 x2_0 = (float4) (x1_0.even, x1_1.even);
+                    const float4 x2_2 = (float4) (x1_0.odd, x1_1.odd);
+                    const float4 x2_1 = (float4) (x1_2.even, x1_3.even);
+                    const float4 x2_3 = (float4) (x1_2.odd, x1_3.odd);
                     keep(x2_0, 0, out);
                     keep(x2_1, 0, out + 4);
                     keep(x2_2, 0, out + 8);
@@ -128,37 +129,17 @@ void kiln_hgemm_fused_multiply(long M, long N, long K,
                 __global const half *restrict a = A + k0 * lda;
                 const long r0 = min(row, M - 1);
                 const long r1 = min(row + 1, M - 1);
-                if (width == 1) {
-                    // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
-                    // vectors lie as in a block of 1.
-                    float4 c0_0 = 0;
-                    float4 c1_0 = 0;
-                    if (k0 > 0) {
-                        c0_0 = vload4(0, sum);
-                        c1_0 = vload4(1, sum);
-                    }
-                    long k = 0;
-                    for (; k + 2 <= depth; k += 2) {
-                        {
-                            const float4 b0 = vload4(0, b);
-                            const float a0 = load(a + r0);
-                            c0_0 += a0 * b0;
-                            const float a1 = load(a + r1);
-                            c1_0 += a1 * b0;
-                            b += 4;
-                            a += lda;
-                        }
-                        {
-                            const float4 b0 = vload4(0, b);
-                            const float a0 = load(a + r0);
-                            c0_0 += a0 * b0;
-                            const float a1 = load(a + r1);
-                            c1_0 += a1 * b0;
-                            b += 4;
-                            a += lda;
-                        }
-                    }
-                    for (; k < depth; k++) {
+                // Adds the slice's share of a block of 2 rows and 1 vector to `sum`, whose rows are
+                // 1 vector apart.
+                float4 c0_0 = 0;
+                float4 c1_0 = 0;
+                if (k0 > 0) {
+                    c0_0 = vload4(0, sum);
+                    c1_0 = vload4(1, sum);
+                }
+                long k = 0;
+                for (; k + 2 <= depth; k += 2) {
+                    {
                         const float4 b0 = vload4(0, b);
                         const float a0 = load(a + r0);
                         c0_0 += a0 * b0;
@@ -167,19 +148,37 @@ void kiln_hgemm_fused_multiply(long M, long N, long K,
                         b += 4;
                         a += lda;
                     }
-                    keep(c0_0, 0, sum);
-                    keep(c1_0, 1, sum);
+                    {
+                        const float4 b0 = vload4(0, b);
+                        const float a0 = load(a + r0);
+                        c0_0 += a0 * b0;
+                        const float a1 = load(a + r1);
+                        c1_0 += a1 * b0;
+                        b += 4;
+                        a += lda;
+                    }
                 }
+                for (; k < depth; k++) {
+                    const float4 b0 = vload4(0, b);
+                    const float a0 = load(a + r0);
+                    c0_0 += a0 * b0;
+                    const float a1 = load(a + r1);
+                    c1_0 += a1 * b0;
+                    b += 4;
+                    a += lda;
+                }
+                keep(c0_0, 0, sum);
+                keep(c1_0, 1, sum);
                 if (k0 + depth == K) {
                     // C = alpha sum + beta C for a block of `width` vectors at (row, col).
                     for (long m = 0; m < 2 && row + m < M; m++) {
                         __global half *out = C + (row + m) * ldc + col;
                         __local const float *x = sum + m * 4;
-                        const long end = min(width * 4, N - col);
+                        const long end_n = min(width * 4, N - col);
                         long n = 0;
-                        for (; n + 4 <= end; n += 4)
+                        for (; n + 4 <= end_n; n += 4)
                             put_vector(vload4(0, x + n), alpha, beta, out + n);
-                        for (; n < end; n++)
+                        for (; n < end_n; n++)
                             put(x[n], alpha, beta, out + n);
                     }
                 }

@@ -15,9 +15,8 @@ static float2 scaled(float2 x, float re, float im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,
-        float beta_imag,
-        __global float2 *p)
+static void put(float2 x, int is_conjugated, float alpha, float alpha_imag,
+        float beta, float beta_imag, __global float2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
@@ -46,8 +45,8 @@ static float4 load_vector(__global const float2 *p)
 }
 
 // put for elements side by side.
-static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_imag, float beta,
-        float beta_imag, __global float2 *p)
+static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_imag,
+        float beta, float beta_imag, __global float2 *p)
 {
     const float sign = is_conjugated ? -1 : 1;
     x *= (float4) (1, sign, 1, sign);
@@ -86,7 +85,8 @@ void kiln_cgemm_fused_multiply(long M, long N, long K,
         __global const float2 *restrict B, long b_offset, long ldb,
         __global float2 *restrict C, long c_offset, long ldc)
 {
-    // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
+    // A slice of a panel: for every k a row, of the panel's columns of B side by side. Rows are 8
+    // numbers apart.
     // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of equal size, but for 4
     // columns or the last slice.
     // 4 columns are packed as two vectors, of real and of imaginary parts.
@@ -96,7 +96,7 @@ void kiln_cgemm_fused_multiply(long M, long N, long K,
 
     const long blocks = (M + 1) / 2;
     const long vectors = (N + 3) / 4, panels = vectors;
-    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, 1L), slice = (K + slices - 1) / slices;
 
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group takes
     // as many blocks, to one, of this order.
@@ -111,7 +111,7 @@ void kiln_cgemm_fused_multiply(long M, long N, long K,
     const long end = at + share + (group < rest);
     while (at < end) {
         const long chunk = at / (4 * panels) * 4;
-        const long height = min(blocks - chunk, (long) 4);
+        const long height = min(blocks - chunk, 4L);
         const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;
         const long first = in_chunk % height, last = min(height, first + end - at);
         const long vector = vectors * this_panel / panels;
@@ -138,14 +138,14 @@ void kiln_cgemm_fused_multiply(long M, long N, long K,
                         const float4 x0_1 = real_parts(in + l1);
                         const float4 x0_2 = real_parts(in + l2);
                         const float4 x0_3 = real_parts(in + l3);
-                        const float4 x1_0 = (float4)(x0_0.even, x0_1.even);
-                        const float4 x1_2 = (float4)(x0_0.odd, x0_1.odd);
-                        const float4 x1_1 = (float4)(x0_2.even, x0_3.even);
-                        const float4 x1_3 = (float4)(x0_2.odd, x0_3.odd);
-                        const float4 x2_0 = (float4)(x1_0.even, x1_1.even);
-                        const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);
-                        const float4 x2_1 = (float4)(x1_2.even, x1_3.even);
-                        const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);
+                        const float4 x1_0 = (float4) (x0_0.even, x0_1.even);
+                        const float4 x1_2 = (float4) (x0_0.odd, x0_1.odd);
+                        const float4 x1_1 = (float4) (x0_2.even, x0_3.even);
+                        const float4 x1_3 = (float4) (x0_2.odd, x0_3.odd);
+                        const float4 x2_0 = (float4) (x1_0.even, x1_1.even);
+                        const float4 x2_2 = (float4) (x1_0.odd, x1_1.odd);
+                        const float4 x2_1 = (float4) (x1_2.even, x1_3.even);
+                        const float4 x2_3 = (float4) (x1_2.odd, x1_3.odd);
                         keep(x2_0, 0, out);
                         keep(x2_1, 0, out + 8);
                         keep(x2_2, 0, out + 16);
@@ -156,14 +156,14 @@ void kiln_cgemm_fused_multiply(long M, long N, long K,
                         const float4 x0_1 = sign * imaginary_parts(in + l1);
                         const float4 x0_2 = sign * imaginary_parts(in + l2);
                         const float4 x0_3 = sign * imaginary_parts(in + l3);
-                        const float4 x1_0 = (float4)(x0_0.even, x0_1.even);
-                        const float4 x1_2 = (float4)(x0_0.odd, x0_1.odd);
-                        const float4 x1_1 = (float4)(x0_2.even, x0_3.even);
-                        const float4 x1_3 = (float4)(x0_2.odd, x0_3.odd);
-                        const float4 x2_0 = (float4)(x1_0.even, x1_1.even);
-                        const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);
-                        const float4 x2_1 = (float4)(x1_2.even, x1_3.even);
-                        const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);
+                        const float4 x1_0 = (float4) (x0_0.even, x0_1.even);
+                        const float4 x1_2 = (float4) (x0_0.odd, x0_1.odd);
+                        const float4 x1_1 = (float4) (x0_2.even, x0_3.even);
+                        const float4 x1_3 = (float4) (x0_2.odd, x0_3.odd);
+                        const float4 x2_0 = (float4) (x1_0.even, x1_1.even);
+                        const float4 x2_2 = (float4) (x1_0.odd, x1_1.odd);
+                        const float4 x2_1 = (float4) (x1_2.even, x1_3.even);
+                        const float4 x2_3 = (float4) (x1_2.odd, x1_3.odd);
                         keep(x2_0, 0, out + 4);
                         keep(x2_1, 0, out + 12);
                         keep(x2_2, 0, out + 20);
@@ -188,33 +188,30 @@ void kiln_cgemm_fused_multiply(long M, long N, long K,
                 __global const float2 *restrict a = A + k0;
                 const long r0 = min(row, M - 1) * lda;
                 const long r1 = min(row + 1, M - 1) * lda;
-                if (width == 1) {
-                    // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
-                    // vectors lie as in a block of 2.
-                    float4 c0_0 = 0, c0_1 = 0;
-                    float4 c1_0 = 0, c1_1 = 0;
-                    if (k0 > 0) {
-                        c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);
-                        c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);
-                    }
-                    long k = 0;
-                    for (; k < depth; k++) {
-                        const float4 b0 = vload4(0, b);
-                        const float4 b1 = vload4(1, b);
-                        const float2 a0 = load(a + r0);
-                        const float re0 = a0.x, im0 = a0.y;
-                        c0_0 += re0 * b0; c0_1 += re0 * b1;
-                        c0_0 -= im0 * b1; c0_1 += im0 * b0;
-                        const float2 a1 = load(a + r1);
-                        const float re1 = a1.x, im1 = a1.y;
-                        c1_0 += re1 * b0; c1_1 += re1 * b1;
-                        c1_0 -= im1 * b1; c1_1 += im1 * b0;
-                        b += 8;
-                        a++;
-                    }
-                    keep(c0_0, 0, sum); keep(c0_1, 1, sum);
-                    keep(c1_0, 2, sum); keep(c1_1, 3, sum);
+                // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, whose rows
+                // are 2 vectors apart.
+                float4 c0_0 = 0, c0_1 = 0;
+                float4 c1_0 = 0, c1_1 = 0;
+                if (k0 > 0) {
+                    c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);
+                    c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);
                 }
+                for (long k = 0; k < depth; k++) {
+                    const float4 b0 = vload4(0, b);
+                    const float4 b1 = vload4(1, b);
+                    const float2 a0 = load(a + r0);
+                    const float re0 = a0.x, im0 = a0.y;
+                    c0_0 += re0 * b0; c0_1 += re0 * b1;
+                    c0_0 -= im0 * b1; c0_1 += im0 * b0;
+                    const float2 a1 = load(a + r1);
+                    const float re1 = a1.x, im1 = a1.y;
+                    c1_0 += re1 * b0; c1_1 += re1 * b1;
+                    c1_0 -= im1 * b1; c1_1 += im1 * b0;
+                    b += 8;
+                    a++;
+                }
+                keep(c0_0, 0, sum); keep(c0_1, 1, sum);
+                keep(c1_0, 2, sum); keep(c1_1, 3, sum);
                 if (k0 + depth == K) {
                     // C = alpha sum + beta C for a block of `width` vectors at (row, col).
                     for (long m = 0; m < 2 && row + m < M; m++) {
@@ -229,12 +226,12 @@ void kiln_cgemm_fused_multiply(long M, long N, long K,
                             keep(low, 2 * v, x);
                             keep(high, 2 * v + 1, x);
                         }
-                        const long end = min(width * 4, N - col);
+                        const long end_n = min(width * 4, N - col);
                         long n = 0;
-                        for (; n + 2 <= end; n += 2)
+                        for (; n + 2 <= end_n; n += 2)
                             put_vector(vload4(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,
                                     beta_imag, out + n);
-                        for (; n < end; n++)
+                        for (; n < end_n; n++)
                             put(vload2(n, x), conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
                     }
                 }

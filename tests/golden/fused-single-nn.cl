@@ -53,7 +53,8 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
         __global const float *restrict B, long b_offset, long ldb,
         __global float *restrict C, long c_offset, long ldc)
 {
-    // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
+    // A slice of a panel: for every k a row, of the panel's columns of B side by side. Rows are 8
+    // numbers apart.
     // Panels are up to 8 columns wide, slices up to 64 of K deep. All are of equal size, but for 4
     // columns or the last slice.
     __local float panel[512] __attribute__((aligned(16)));
@@ -62,7 +63,7 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
 
     const long blocks = (M + 1) / 2;
     const long vectors = (N + 3) / 4, panels = (vectors + 1) / 2;
-    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, 1L), slice = (K + slices - 1) / slices;
 
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group takes
     // as many blocks, to one, of this order.
@@ -75,7 +76,7 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
     const long end = at + share + (group < rest);
     while (at < end) {
         const long chunk = at / (4 * panels) * 4;
-        const long height = min(blocks - chunk, (long) 4);
+        const long height = min(blocks - chunk, 4L);
         const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;
         const long first = in_chunk % height, last = min(height, first + end - at);
         const long vector = vectors * this_panel / panels;
@@ -105,16 +106,15 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
                 const long r0 = min(row, M - 1) * lda;
                 const long r1 = min(row + 1, M - 1) * lda;
                 if (width == 1) {
-                    // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
-                    // vectors lie as in a block of 2.
+                    // Adds the slice's share of a block of 2 rows and 1 vector to `sum`, whose rows
+                    // are 2 vectors apart.
                     float4 c0_0 = 0;
                     float4 c1_0 = 0;
                     if (k0 > 0) {
                         c0_0 = vload4(0, sum);
                         c1_0 = vload4(2, sum);
                     }
-                    long k = 0;
-                    for (; k < depth; k++) {
+                    for (long k = 0; k < depth; k++) {
                         const float4 b0 = vload4(0, b);
                         const float a0 = load(a + r0);
                         c0_0 += a0 * b0;
@@ -127,16 +127,15 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
                     keep(c1_0, 2, sum);
                 }
                 if (width == 2) {
-                    // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
-                    // vectors lie as in a block of 2.
+                    // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, whose
+                    // rows are 2 vectors apart.
                     float4 c0_0 = 0, c0_1 = 0;
                     float4 c1_0 = 0, c1_1 = 0;
                     if (k0 > 0) {
                         c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);
                         c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);
                     }
-                    long k = 0;
-                    for (; k < depth; k++) {
+                    for (long k = 0; k < depth; k++) {
                         const float4 b0 = vload4(0, b);
                         const float4 b1 = vload4(1, b);
                         const float a0 = load(a + r0);
@@ -154,11 +153,11 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
                     for (long m = 0; m < 2 && row + m < M; m++) {
                         __global float *out = C + (row + m) * ldc + col;
                         __local const float *x = sum + m * 8;
-                        const long end = min(width * 4, N - col);
+                        const long end_n = min(width * 4, N - col);
                         long n = 0;
-                        for (; n + 4 <= end; n += 4)
+                        for (; n + 4 <= end_n; n += 4)
                             put_vector(vload4(0, x + n), alpha, beta, out + n);
-                        for (; n < end; n++)
+                        for (; n < end_n; n++)
                             put(x[n], alpha, beta, out + n);
                     }
                 }

@@ -65,7 +65,8 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
         __global const float *restrict B, long b_offset, long ldb,
         __global float *restrict C, long c_offset, long ldc)
 {
-    // A slice of a panel: for every k, the panel's columns of B side by side, 4 apart.
+    // A slice of a panel: for every k a row, of the panel's columns of B side by side. Rows are 4
+    // numbers apart.
     // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of equal size, but for 4
     // columns or the last slice.
     // Panels that are packed together lie one after the other, and so do their sums.
@@ -75,7 +76,7 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
 
     const long blocks = (M + 1) / 2;
     const long vectors = (N + 3) / 4, panels = vectors;
-    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, 1L), slice = (K + slices - 1) / slices;
 
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group takes
     // as many blocks, to one, of this order.
@@ -88,12 +89,12 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
     const long end = at + share + (group < rest);
     while (at < end) {
         const long chunk = at / (4 * panels) * 4;
-        const long height = min(blocks - chunk, (long) 4);
+        const long height = min(blocks - chunk, 4L);
         const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;
         const long first = in_chunk % height, last = min(height, first + end - at);
         // Panels of which the work-group has all blocks are packed together.
-        const long some = max((end - at) / height, (long) 1);
-        const long together = first > 0 ? 1 : min(min(some, (long) 4), panels - this_panel);
+        const long whole = max((end - at) / height, 1L);
+        const long together = first > 0 ? 1 : min(min(whole, 4L), panels - this_panel);
         long vector[5];
         for (long p = 0; p <= together; p++)
             vector[p] = vectors * (this_panel + p) / panels;
@@ -129,41 +130,38 @@ void kiln_sgemm_fused_multiply(long M, long N, long K,
                     __global const float *restrict a = A + k0 * lda;
                     const long r0 = min(row, M - 1);
                     const long r1 = min(row + 1, M - 1);
-                    if (width == 1) {
-                        // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
-                        // vectors lie as in a block of 1.
-                        float4 c0_0 = 0;
-                        float4 c1_0 = 0;
-                        if (k0 > 0) {
-                            c0_0 = vload4(0, sum);
-                            c1_0 = vload4(1, sum);
-                        }
-                        long k = 0;
-                        for (; k < depth; k++) {
-                            ask_for(next);
-                            next += ldb;
-                            ask_for(a + r0 + 16 * lda);
-                            const float4 b0 = vload4(0, b);
-                            const float a0 = load(a + r0);
-                            c0_0 += a0 * b0;
-                            const float a1 = load(a + r1);
-                            c1_0 += a1 * b0;
-                            b += 4;
-                            a += lda;
-                        }
-                        keep(c0_0, 0, sum);
-                        keep(c1_0, 1, sum);
+                    // Adds the slice's share of a block of 2 rows and 1 vector to `sum`, whose rows
+                    // are 1 vector apart.
+                    float4 c0_0 = 0;
+                    float4 c1_0 = 0;
+                    if (k0 > 0) {
+                        c0_0 = vload4(0, sum);
+                        c1_0 = vload4(1, sum);
                     }
+                    for (long k = 0; k < depth; k++) {
+                        ask_for(next);
+                        next += ldb;
+                        ask_for(a + r0 + 16 * lda);
+                        const float4 b0 = vload4(0, b);
+                        const float a0 = load(a + r0);
+                        c0_0 += a0 * b0;
+                        const float a1 = load(a + r1);
+                        c1_0 += a1 * b0;
+                        b += 4;
+                        a += lda;
+                    }
+                    keep(c0_0, 0, sum);
+                    keep(c1_0, 1, sum);
                     if (k0 + depth == K) {
                         // C = alpha sum + beta C for a block of `width` vectors at (row, col).
                         for (long m = 0; m < 2 && row + m < M; m++) {
                             __global float *out = C + (row + m) * ldc + col;
                             __local const float *x = sum + m * 4;
-                            const long end = min(width * 4, N - col);
+                            const long end_n = min(width * 4, N - col);
                             long n = 0;
-                            for (; n + 4 <= end; n += 4)
+                            for (; n + 4 <= end_n; n += 4)
                                 put_vector(vload4(0, x + n), alpha, beta, out + n);
-                            for (; n < end; n++)
+                            for (; n < end_n; n++)
                                 put(x[n], alpha, beta, out + n);
                         }
                     }

@@ -10,14 +10,10 @@ static void store(float x, __global float *p)
     *p = x;
 }
 
-// C = alpha x + beta C for one element; beta == 0 does not read C.
-static void put(float x, float alpha, float beta, __global float *p)
-{
-    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
-}
+// NVIDIA's instructions, as the PTX ISA names them. What only sm_90a has is masked as a comment;
+// the mask is taken from the PTX that this is compiled to.
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What
-// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -29,18 +25,21 @@ static void warp_sync(void)
     asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
 }
 
-// A barrier in local memory counts arrivals, and the bytes of copies under way.
+// A barrier in local memory counts arrivals, and the bytes of copies under way. When none is left
+// its phase is over, and the next one begins; phases have the parities 0, 1, 0 and so on.
 static void mbarrier_init(uint mbarrier, uint arrivals)
 {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
 }
 
+// Arrives, and lets the phase wait for so many bytes of the copy engine's as well.
 static void mbarrier_expect(uint mbarrier, uint bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::
             "r"(mbarrier), "r"(bytes) : "memory");
 }
 
+// Waits until the phase of this parity is over. At first that holds for parity 1.
 static void mbarrier_wait(uint mbarrier, uint phase)
 {
     asm volatile("{ .reg .pred done;\n"
@@ -61,7 +60,7 @@ static void fetch_bytes(uint to, __global const uchar *from, uint bytes, uint mb
             "r"(to), "l"((ulong) from), "r"(bytes), "r"(mbarrier) : "memory");
 }
 
-// Whether any of those who multiply says so.
+// Whether any of those who multiply says so. It is a barrier for them (barrier 1), too.
 static uint any_worker(uint says)
 {
     uint any;
@@ -102,10 +101,10 @@ static void settle(float c[32])
             "+f"(c[31]) :: "memory");
 }
 
-// Eight lines of a tile are put together again, in the place of their pieces or floats, and times
-// 2^-e: k after k, each with the eight lines side by side. Which k is where differs from group to
-// group, so that work-items meet in few banks. A warp does so.
-static void restore(__local uchar *eight, uint lines, int e, uint lane)
+// The nth eight lines of a tile as floats again, in the place of their pieces, and times 2^-e: k
+// after k, each with the eight lines side by side. k is at k ^ nth % 4, so that work-items meet in
+// few banks. Lines whose exponent is 1000 were not cut. A warp does so.
+static void restore(__local uchar *eight, uint nth, int e, uint lane)
 {
     uint4 high[2], low[2];
     #pragma unroll
@@ -123,7 +122,7 @@ static void restore(__local uchar *eight, uint lines, int e, uint lane)
         for (int u = 0; u < 8; u++) {
             const uint k = i * 32 + lane / 8 * 8 + u;
             const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
-            *(__local float *) (eight + (k ^ lines % 4) * 32 + lane % 8 * 4) =
+            *(__local float *) (eight + (k ^ nth % 4) * 32 + lane % 8 * 4) =
                     e == 1000 ? as_float(x[u]) : scaled(u % 2 ? two.y : two.x, -e);
         }
     }
@@ -161,13 +160,27 @@ static void multiply_first(float c[32], uint a, uint b)
             "l"((ulong) 128 << 32 | a), "l"((ulong) 128 << 32 | b));
 }
 
-// put for column `col` of the row `out`, if there is such a column and it is stored.
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 127) / 128;
+    const uint tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 128, tile_n * 64);
+}
+
+// C = alpha x + beta C for column `col` of the row `out`, if C has it.
 static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
+// The x of the work-item whose lane differs by `distance`, a power of two.
 static uint exchange(uint x, uint distance)
 {
     uint other;
@@ -176,6 +189,7 @@ static uint exchange(uint x, uint distance)
     return other;
 }
 
+// Two halves as a word, each rounded to the nearest.
 static uint pack_halves(float low, float high)
 {
     uint both;
@@ -184,13 +198,13 @@ static uint pack_halves(float low, float high)
 }
 
 // How a line is cut: the exponent of the power of two that brings its largest element to 2^14 or
-// more, below 2^15. `most` has its bits without the sign; `ranks` is the sum of the exponents, as
-// floats hold them, of the `num` elements but 0.
+// more, below 2^15. `most` has its bits without the sign; `exponents` is the sum of the exponents,
+// as floats hold them, of the `num` elements but 0.
 // 1000: it stays as it is, as an element is infinite or no number, or as the exponents are on
 // average 20 below the largest, or as it is so short that nothing is gained.
-static int exponent_of(uint most, ulong ranks, ulong num, long depth)
+static int exponent_of(uint most, ulong exponents, ulong num, long depth)
 {
-    if (depth < 16 || most >= 0x7f800000 || ranks + 20 * num < (most >> 23) * num)
+    if (depth < 16 || most >= 0x7f800000 || exponents + 20 * num < (most >> 23) * num)
         return 1000;
     return most != 0 ? 14 - ilogb(as_float(most)) : 0;
 }
@@ -266,7 +280,7 @@ static void load_some(float x[8], __global const float *from, long step, long nu
 
 // What exponent_of asks of a line.
 struct look {
-    uint most, ranks, num;
+    uint most, exponents, num;
 };
 
 static void look_at(struct look *look, const float x[8])
@@ -275,7 +289,7 @@ static void look_at(struct look *look, const float x[8])
     for (int i = 0; i < 8; i++) {
         const uint bits = as_uint(x[i]) & 0x7fffffff;
         look->most = max(look->most, bits);
-        look->ranks += bits >> 23;
+        look->exponents += bits >> 23;
         look->num += bits != 0;
     }
 }
@@ -287,20 +301,20 @@ static struct look look_of_all(struct look look, __local uint *scratch)
     #pragma unroll
     for (uint distance = 8; distance < 32; distance *= 2) {
         look.most = max(look.most, exchange(look.most, distance));
-        look.ranks += exchange(look.ranks, distance);
+        look.exponents += exchange(look.exponents, distance);
         look.num += exchange(look.num, distance);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item % 32 < 8) {
         scratch[item / 32 * 8 + own] = look.most;
-        scratch[128 + item / 32 * 8 + own] = look.ranks;
+        scratch[128 + item / 32 * 8 + own] = look.exponents;
         scratch[256 + item / 32 * 8 + own] = look.num;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     struct look all = { 0, 0, 0 };
     for (int i = 0; i < 16; i++) {
         all.most = max(all.most, scratch[i * 8 + own]);
-        all.ranks += scratch[128 + i * 8 + own];
+        all.exponents += scratch[128 + i * 8 + own];
         all.num += scratch[256 + i * 8 + own];
     }
     return all;
@@ -419,7 +433,7 @@ void kiln_xgemm_halves_cut(long a_lines, long a_depth,
             const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;
             const struct look look = look_of_all(
                     look_along(first, X, ldx, lines, begin, end), scratch);
-            const int e = exponent_of(look.most, look.ranks, look.num, depth);
+            const int e = exponent_of(look.most, look.exponents, look.num, depth);
             if (get_local_id(0) < 8)
                 ((__global int *) work)[first + get_local_id(0)] = e;
             cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -430,7 +444,7 @@ void kiln_xgemm_halves_cut(long a_lines, long a_depth,
             const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;
             const struct look look = look_of_all(
                     look_across(first, X, ldx, lines, begin, end), scratch);
-            const int e = exponent_of(look.most, look.ranks, look.num, depth);
+            const int e = exponent_of(look.most, look.exponents, look.num, depth);
             if (get_local_id(0) < 8)
                 ((__global int *) work)[first + get_local_id(0)] = e;
             cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -452,7 +466,7 @@ void kiln_xgemm_halves_cuta(long lines, long depth,
         const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;
         const struct look look = look_of_all(
                 look_along(first, X, ldx, lines, begin, end), scratch);
-        const int e = exponent_of(look.most, look.ranks, look.num, depth);
+        const int e = exponent_of(look.most, look.exponents, look.num, depth);
         if (get_local_id(0) < 8)
             ((__global int *) work)[first + get_local_id(0)] = e;
         cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -473,7 +487,7 @@ void kiln_xgemm_halves_cutb(long lines, long depth,
         const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;
         const struct look look = look_of_all(
                 look_across(first, X, ldx, lines, begin, end), scratch);
-        const int e = exponent_of(look.most, look.ranks, look.num, depth);
+        const int e = exponent_of(look.most, look.exponents, look.num, depth);
         if (get_local_id(0) < 8)
             ((__global int *) work)[first + get_local_id(0)] = e;
         cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -487,8 +501,8 @@ void kiln_xgemm_halves_cutb(long lines, long depth,
 // op(A) and op(B) have been cut into halves, an element x of a row (column) into x = 2^-e (high +
 // 2^-11 low). A work-group computes 128 x 64 of C; tiles of both pieces, 64 deep, are fetched into
 // local memory, up to 3 at a time, and a tile's `full` barrier says that it is there. One work-item
-// fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty` barrier when they have
-// read a tile.
+// fetches; warp groups multiply (2), 64 rows of C each, and say by the `empty` barrier when they
+// have read a tile.
 __kernel __attribute__((reqd_work_group_size(288, 1, 1)))
 void kiln_xgemm_halves_multiply(long M, long N, long K,
         __global const uchar *restrict packed_a, long packed_a_at,
@@ -498,7 +512,7 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
 {
     __local uchar a_tiles[98304] __attribute__((aligned(1024)));
     __local uchar b_tiles[49152] __attribute__((aligned(1024)));
-    __local float rows[2048];
+    __local float c_rows[2048];
     __local ulong full[3];
     __local ulong empty[3];
     const uint item = get_local_id(0), lane = item % 32;
@@ -525,15 +539,11 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
             __global const uchar *b_pieces = (__global const uchar *) (b_exponents + b_lines);
             uint stage = 0, phase = 1;
             const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-            const int first = 0, num = (K + 63) / 64;
-            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 63) / 64;
-            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-            const uint band_rows = min(tiles_m - band, (uint) 8);
-            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-            const int first_m = tile_m * 128, first_n = tile_n * 64;
+            const int num = (K + 63) / 64;
+            const int2 origin = origin_of_tile(tile, M, N);
+            const int first_m = origin.x, first_n = origin.y;
             for (int t = 0; t < num; t++) {
-                const int step = first + t;
+                const int step = t;
                 mbarrier_wait(empties + 8 * stage, phase);
                 mbarrier_expect(fulls + 8 * stage, 49152);
                 fetch_bytes(a_at + stage * 32768, a_pieces
@@ -553,18 +563,13 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
     uint stage = 0, phase = 0;
     const uint group = uniform(item / 128);
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int first = 0, num = (K + 63) / 64;
-    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-    const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 63) / 64;
-    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-    const uint band_rows = min(tiles_m - band, (uint) 8);
-    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-    const int first_m = tile_m * 128, first_n = tile_n * 64;
-    // Where a line of the tile is not cut, the tile is multiplied as it is.
+    const int num = (K + 63) / 64;
+    const int2 origin = origin_of_tile(tile, M, N);
+    const int first_m = origin.x, first_n = origin.y;
+    // Where a line of the tile is not cut, which the exponent 1000 says, the tile is multiplied in
+    // single precision.
     uint is_plain = 0;
-    for (int i = item; i < 128; i += 256) {
-        if (i < 128)
-            is_plain |= a_exponents[first_m + i] == 1000;
+    for (int i = item; i < 128; i += 256) { is_plain |= a_exponents[first_m + i] == 1000;
         if (i < 64)
             is_plain |= b_exponents[first_n + i] == 1000;
     }
@@ -573,7 +578,6 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
     #pragma unroll
     for (int i = 0; i < 32; i++)
         c[i] = 0;
-    const long row_0 = first_m + item / 32 * 16 + item % 32 / 4, col_0 = first_n + item % 4 * 2;
     if (is_plain) {
         const uint warp = item / 32;
         // 128 of k have sums of their own, so that fewer are added one after the other.
@@ -585,15 +589,15 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
             __local uchar *a_tile = a_tiles + stage * 32768;
             __local uchar *b_tile = b_tiles + stage * 16384;
             mbarrier_wait(fulls + 8 * stage, phase);
-            // Every line is put together again, or was not cut.
+            // Lines that were cut are put together again.
             #pragma unroll 1
             for (uint g = warp; g < 24; g += 8) {
                 const bool is_a = g < 16;
-                const uint lines = is_a ? g : g - 16;
-                __local uchar *eight = (is_a ? a_tile : b_tile) + lines * 2048;
-                const int e = is_a ? a_exponents[first_m + lines * 8 + lane % 8]
-                        : b_exponents[first_n + lines * 8 + lane % 8];
-                restore(eight, lines, e, lane);
+                const uint nth = is_a ? g : g - 16;
+                __local uchar *eight = (is_a ? a_tile : b_tile) + nth * 2048;
+                const int e = is_a ? a_exponents[first_m + nth * 8 + lane % 8]
+                        : b_exponents[first_n + nth * 8 + lane % 8];
+                restore(eight, nth, e, lane);
             }
             asm volatile("bar.sync 2, 256;" ::: "memory");
             if (now % 2 == 0) {
@@ -608,8 +612,8 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
                 float x[2];
                 #pragma unroll
                 for (uint h = 0; h < 2; h++) {
-                    const uint lines = warp * 2 + h;
-                    x[h] = *(__local const float *) (a_tile + lines * 2048 + (k ^ lines % 4) * 32
+                    const uint nth = warp * 2 + h;
+                    x[h] = *(__local const float *) (a_tile + nth * 2048 + (k ^ nth % 4) * 32
                             + lane / 4 * 4);
                 }
                 #pragma unroll
@@ -637,6 +641,9 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
         for (int i = 0; i < 32; i++)
             c[i] += sums[i];
     } else {
+        // c[] are sums of all products, h[] those of the high pieces of one step, l[] those with a
+        // low piece, times 2^11. These are small: little is lost when the tensor units add up 1024
+        // of k.
         float h[32];
         #pragma unroll
         for (int i = 0; i < 32; i++)
@@ -649,7 +656,7 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
             for (int now = from; now < min(from + 16, num); now++) {
                 // The low words of descriptors (PTX ISA, "matrix descriptor"): the address of the
                 // high pieces, and 128 bytes from eight k to the next. The low pieces lie 1024
-                // bytes further on.
+                // bytes further on. All are in units of 16 bytes.
                 const uint a = (a_at + stage * 32768 + group * 16384) >> 4 | 8 << 16;
                 const uint b = (b_at + stage * 16384) >> 4 | 8 << 16;
                 mbarrier_wait(fulls + 8 * stage, phase);
@@ -686,6 +693,7 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
             for (int i = 0; i < 32; i++)
                 c[i] += l[i] * 0x1p-11f;
         }
+        const long row_0 = first_m + item / 32 * 16 + item % 32 / 4, col_0 = first_n + item % 4 * 2;
         #pragma unroll
         for (int i = 0; i < 32; i++) {
             const int e = a_exponents[row_0 + i / 2 % 2 * 8]
@@ -696,7 +704,7 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
     // A warp puts 8 rows and 32 columns after the other into local memory, and stores them row by
     // row: columns side by side are stored at once, wherever a row begins. In which place eight
     // columns are differs from row to row, so that work-items meet in few banks.
-    __local float *eight = rows + item / 32 * 256;
+    __local float *eight_rows = c_rows + item / 32 * 256;
     #pragma unroll
     for (int h = 0; h < 2; h++)
         #pragma unroll
@@ -704,17 +712,17 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
             warp_sync();
             #pragma unroll
             for (int b = 0; b < 4; b++)
-                *(__local float2 *) (eight + lane / 4 * 32 + (b ^ lane / 4 % 4) * 8
-                        + lane % 4 * 2) =
+                *(__local float2 *) (eight_rows + lane / 4 * 32
+                        + (b ^ lane / 4 % 4) * 8 + lane % 4 * 2) =
                         (float2) (c[4 * (j + b) + 2 * h], c[4 * (j + b) + 2 * h + 1]);
             warp_sync();
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                const uint r = i + lane / 32, column = lane % 32;
+                const uint r = i, column = lane;
                 const long row = first_m + item / 32 * 16 + h * 8 + r;
                 if (row < M)
                     put_column(
-                            eight[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
+                            eight_rows[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
                             C + row * ldc, first_n + j * 8 + column, N, alpha, beta);
             }
         }

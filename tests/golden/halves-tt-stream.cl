@@ -10,14 +10,10 @@ static void store(float x, __global float *p)
     *p = x;
 }
 
-// C = alpha x + beta C for one element; beta == 0 does not read C.
-static void put(float x, float alpha, float beta, __global float *p)
-{
-    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
-}
+// NVIDIA's instructions, as the PTX ISA names them. What only sm_90a has is masked as a comment;
+// the mask is taken from the PTX that this is compiled to.
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What
-// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -35,18 +31,21 @@ static void warp_sync(void)
     asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
 }
 
-// A barrier in local memory counts arrivals, and the bytes of copies under way.
+// A barrier in local memory counts arrivals, and the bytes of copies under way. When none is left
+// its phase is over, and the next one begins; phases have the parities 0, 1, 0 and so on.
 static void mbarrier_init(uint mbarrier, uint arrivals)
 {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
 }
 
+// Arrives, and lets the phase wait for so many bytes of the copy engine's as well.
 static void mbarrier_expect(uint mbarrier, uint bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::
             "r"(mbarrier), "r"(bytes) : "memory");
 }
 
+// Waits until the phase of this parity is over. At first that holds for parity 1.
 static void mbarrier_wait(uint mbarrier, uint phase)
 {
     asm volatile("{ .reg .pred done;\n"
@@ -67,7 +66,7 @@ static void fetch_bytes(uint to, __global const uchar *from, uint bytes, uint mb
             "r"(to), "l"((ulong) from), "r"(bytes), "r"(mbarrier) : "memory");
 }
 
-// Whether any of those who multiply says so.
+// Whether any of those who multiply says so. It is a barrier for them (barrier 1), too.
 static uint any_worker(uint says)
 {
     uint any;
@@ -110,10 +109,10 @@ static void settle(float c[48])
             "+f"(c[43]), "+f"(c[44]), "+f"(c[45]), "+f"(c[46]), "+f"(c[47]) :: "memory");
 }
 
-// Eight lines of a tile are put together again, in the place of their pieces or floats, and times
-// 2^-e: k after k, each with the eight lines side by side. Which k is where differs from group to
-// group, so that work-items meet in few banks. A warp does so.
-static void restore(__local uchar *eight, uint lines, int e, uint lane)
+// The nth eight lines of a tile as floats again, in the place of their pieces, and times 2^-e: k
+// after k, each with the eight lines side by side. k is at k ^ nth % 4, so that work-items meet in
+// few banks. Lines whose exponent is 1000 were not cut. A warp does so.
+static void restore(__local uchar *eight, uint nth, int e, uint lane)
 {
     uint4 high[1], low[1];
     high[0] = *(__local const uint4 *) (eight + lane * 16);
@@ -126,7 +125,7 @@ static void restore(__local uchar *eight, uint lines, int e, uint lane)
     for (int u = 0; u < 8; u++) {
         const uint k = lane / 8 * 8 + u;
         const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
-        *(__local float *) (eight + (k ^ lines % 4) * 32 + lane % 8 * 4) =
+        *(__local float *) (eight + (k ^ nth % 4) * 32 + lane % 8 * 4) =
                 e == 1000 ? as_float(x[u]) : scaled(u % 2 ? two.y : two.x, -e);
     }
 }
@@ -169,13 +168,27 @@ static void multiply_first(float c[48], uint a, uint b)
             "l"((ulong) 64 << 32 | a), "l"((ulong) 64 << 32 | b));
 }
 
-// put for column `col` of the row `out`, if there is such a column and it is stored.
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 63) / 64;
+    const uint tiles_n = ((uint) N + 95) / 96;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 64, tile_n * 96);
+}
+
+// C = alpha x + beta C for column `col` of the row `out`, if C has it.
 static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
+// The x of the work-item whose lane differs by `distance`, a power of two.
 static uint exchange(uint x, uint distance)
 {
     uint other;
@@ -184,6 +197,7 @@ static uint exchange(uint x, uint distance)
     return other;
 }
 
+// Two halves as a word, each rounded to the nearest.
 static uint pack_halves(float low, float high)
 {
     uint both;
@@ -191,7 +205,7 @@ static uint pack_halves(float low, float high)
     return both;
 }
 
-// put for two columns side by side; `whole` says that they are at a multiple of their size.
+// The same for two columns side by side; `whole`: they are at a multiple of their size.
 static void put_pair(float x, float y, __global float *out, long col,
         long N, float alpha, float beta, bool whole)
 {
@@ -207,13 +221,13 @@ static void put_pair(float x, float y, __global float *out, long col,
 }
 
 // How a line is cut: the exponent of the power of two that brings its largest element to 2^14 or
-// more, below 2^15. `most` has its bits without the sign; `ranks` is the sum of the exponents, as
-// floats hold them, of the `num` elements but 0.
+// more, below 2^15. `most` has its bits without the sign; `exponents` is the sum of the exponents,
+// as floats hold them, of the `num` elements but 0.
 // 1000: it stays as it is, as an element is infinite or no number, or as the exponents are on
 // average 20 below the largest, or as it is so short that nothing is gained.
-static int exponent_of(uint most, ulong ranks, ulong num, long depth)
+static int exponent_of(uint most, ulong exponents, ulong num, long depth)
 {
-    if (depth < 16 || most >= 0x7f800000 || ranks + 20 * num < (most >> 23) * num)
+    if (depth < 16 || most >= 0x7f800000 || exponents + 20 * num < (most >> 23) * num)
         return 1000;
     return most != 0 ? 14 - ilogb(as_float(most)) : 0;
 }
@@ -289,7 +303,7 @@ static void load_some(float x[8], __global const float *from, long step, long nu
 
 // What exponent_of asks of a line.
 struct look {
-    uint most, ranks, num;
+    uint most, exponents, num;
 };
 
 static void look_at(struct look *look, const float x[8])
@@ -298,7 +312,7 @@ static void look_at(struct look *look, const float x[8])
     for (int i = 0; i < 8; i++) {
         const uint bits = as_uint(x[i]) & 0x7fffffff;
         look->most = max(look->most, bits);
-        look->ranks += bits >> 23;
+        look->exponents += bits >> 23;
         look->num += bits != 0;
     }
 }
@@ -310,20 +324,20 @@ static struct look look_of_all(struct look look, __local uint *scratch)
     #pragma unroll
     for (uint distance = 8; distance < 32; distance *= 2) {
         look.most = max(look.most, exchange(look.most, distance));
-        look.ranks += exchange(look.ranks, distance);
+        look.exponents += exchange(look.exponents, distance);
         look.num += exchange(look.num, distance);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item % 32 < 8) {
         scratch[item / 32 * 8 + own] = look.most;
-        scratch[128 + item / 32 * 8 + own] = look.ranks;
+        scratch[128 + item / 32 * 8 + own] = look.exponents;
         scratch[256 + item / 32 * 8 + own] = look.num;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     struct look all = { 0, 0, 0 };
     for (int i = 0; i < 16; i++) {
         all.most = max(all.most, scratch[i * 8 + own]);
-        all.ranks += scratch[128 + i * 8 + own];
+        all.exponents += scratch[128 + i * 8 + own];
         all.num += scratch[256 + i * 8 + own];
     }
     return all;
@@ -447,7 +461,7 @@ void kiln_xgemm_halves_look(long a_lines, long a_depth,
                     look_across(first, X, ldx, lines, begin, end), scratch);
             if (get_local_id(0) < 8) {
                 heads[3 * part * padded] = look.most;
-                heads[(3 * part + 1) * padded] = look.ranks;
+                heads[(3 * part + 1) * padded] = look.exponents;
                 heads[(3 * part + 2) * padded] = look.num;
             }
         } else {
@@ -462,7 +476,7 @@ void kiln_xgemm_halves_look(long a_lines, long a_depth,
                     look_along(first, X, ldx, lines, begin, end), scratch);
             if (get_local_id(0) < 8) {
                 heads[3 * part * padded] = look.most;
-                heads[(3 * part + 1) * padded] = look.ranks;
+                heads[(3 * part + 1) * padded] = look.exponents;
                 heads[(3 * part + 2) * padded] = look.num;
             }
         }
@@ -490,7 +504,7 @@ void kiln_xgemm_halves_looka(long lines, long depth,
                 look_across(first, X, ldx, lines, begin, end), scratch);
         if (get_local_id(0) < 8) {
             heads[3 * part * padded] = look.most;
-            heads[(3 * part + 1) * padded] = look.ranks;
+            heads[(3 * part + 1) * padded] = look.exponents;
             heads[(3 * part + 2) * padded] = look.num;
         }
     }
@@ -517,7 +531,7 @@ void kiln_xgemm_halves_lookb(long lines, long depth,
                 look_along(first, X, ldx, lines, begin, end), scratch);
         if (get_local_id(0) < 8) {
             heads[3 * part * padded] = look.most;
-            heads[(3 * part + 1) * padded] = look.ranks;
+            heads[(3 * part + 1) * padded] = look.exponents;
             heads[(3 * part + 2) * padded] = look.num;
         }
     }
@@ -545,14 +559,14 @@ void kiln_xgemm_halves_cut(long a_lines, long a_depth,
             const long next = tiles_k * (part + 1) / 16 * 32, end = min(next, depth);
             __global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;
             uint most = 0;
-            ulong ranks = 0, num = 0;
+            ulong exponents = 0, num = 0;
             #pragma unroll
             for (int i = 0; i < 16; i++) {
                 most = max(most, heads[3 * i * padded]);
-                ranks += heads[(3 * i + 1) * padded];
+                exponents += heads[(3 * i + 1) * padded];
                 num += heads[(3 * i + 2) * padded];
             }
-            const int e = exponent_of(most, ranks, num, depth);
+            const int e = exponent_of(most, exponents, num, depth);
             if (part == 0 && get_local_id(0) < 8)
                 ((__global int *) work)[first + get_local_id(0)] = e;
             cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -565,14 +579,14 @@ void kiln_xgemm_halves_cut(long a_lines, long a_depth,
             const long next = tiles_k * (part + 1) / 16 * 32, end = min(next, depth);
             __global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;
             uint most = 0;
-            ulong ranks = 0, num = 0;
+            ulong exponents = 0, num = 0;
             #pragma unroll
             for (int i = 0; i < 16; i++) {
                 most = max(most, heads[3 * i * padded]);
-                ranks += heads[(3 * i + 1) * padded];
+                exponents += heads[(3 * i + 1) * padded];
                 num += heads[(3 * i + 2) * padded];
             }
-            const int e = exponent_of(most, ranks, num, depth);
+            const int e = exponent_of(most, exponents, num, depth);
             if (part == 0 && get_local_id(0) < 8)
                 ((__global int *) work)[first + get_local_id(0)] = e;
             cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -597,14 +611,14 @@ void kiln_xgemm_halves_cuta(long lines, long depth,
         const long next = tiles_k * (part + 1) / 16 * 32, end = min(next, depth);
         __global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;
         uint most = 0;
-        ulong ranks = 0, num = 0;
+        ulong exponents = 0, num = 0;
         #pragma unroll
         for (int i = 0; i < 16; i++) {
             most = max(most, heads[3 * i * padded]);
-            ranks += heads[(3 * i + 1) * padded];
+            exponents += heads[(3 * i + 1) * padded];
             num += heads[(3 * i + 2) * padded];
         }
-        const int e = exponent_of(most, ranks, num, depth);
+        const int e = exponent_of(most, exponents, num, depth);
         if (part == 0 && get_local_id(0) < 8)
             ((__global int *) work)[first + get_local_id(0)] = e;
         cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -628,14 +642,14 @@ void kiln_xgemm_halves_cutb(long lines, long depth,
         const long next = tiles_k * (part + 1) / 16 * 32, end = min(next, depth);
         __global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;
         uint most = 0;
-        ulong ranks = 0, num = 0;
+        ulong exponents = 0, num = 0;
         #pragma unroll
         for (int i = 0; i < 16; i++) {
             most = max(most, heads[3 * i * padded]);
-            ranks += heads[(3 * i + 1) * padded];
+            exponents += heads[(3 * i + 1) * padded];
             num += heads[(3 * i + 2) * padded];
         }
-        const int e = exponent_of(most, ranks, num, depth);
+        const int e = exponent_of(most, exponents, num, depth);
         if (part == 0 && get_local_id(0) < 8)
             ((__global int *) work)[first + get_local_id(0)] = e;
         cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -649,8 +663,8 @@ void kiln_xgemm_halves_cutb(long lines, long depth,
 // op(A) and op(B) have been cut into halves, an element x of a row (column) into x = 2^-e (high +
 // 2^-11 low). A work-group computes 64 x 96 of C; tiles of both pieces, 32 deep, are fetched into
 // local memory, up to 3 at a time, and a tile's `full` barrier says that it is there. One work-item
-// fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty` barrier when they have
-// read a tile.
+// fetches; warp groups multiply (1), 64 rows of C each, and say by the `empty` barrier when they
+// have read a tile.
 // As many work-groups as run at once take tiles in turn.
 // Of the tiles that do not make a whole turn, the steps are shared out evenly (stream-K, Osama et
 // al. 2023); what a work-group has of such a tile is kept, to be added up later.
@@ -664,7 +678,7 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
 {
     __local uchar a_tiles[24576] __attribute__((aligned(1024)));
     __local uchar b_tiles[36864] __attribute__((aligned(1024)));
-    __local float rows[1024];
+    __local float c_rows[1024];
     __local ulong full[3];
     __local ulong empty[3];
     const uint item = get_local_id(0), lane = item % 32;
@@ -701,29 +715,28 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
             __global const uchar *a_pieces = (__global const uchar *) (a_exponents + 49 * a_lines);
             __global const uchar *b_pieces = (__global const uchar *) (b_exponents + 49 * b_lines);
             uint stage = 0, phase = 1;
+            // Whole tiles in turns, then the steps from `begin` to `end` of the shared ones: of a
+            // tile, `num` from its step `first` on.
             for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
                 const bool is_whole = turn < whole;
-                const uint done = is_whole ? 0 : divide(at, steps);
-                const uint tile = is_whole ? turn : whole + done;
-                const int first = is_whole ? 0 : at - (ulong) done * steps;
+                const uint nth = is_whole ? 0 : divide(at, steps);
+                const uint tile = is_whole ? turn : whole + nth;
+                const int first = is_whole ? 0 : at - (ulong) nth * steps;
                 const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-                // Work-groups are at the same steps, modulo `share`, at the same time, so that what
-                // one reads lies in the cache for others: it begins `late` steps after `first`.
-                // (Where a share goes over two tiles, for a part of it.)
-                const uint ago = at - begin, each = share;
-                const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
-                const int late = behind < num ? behind : 0;
+                // Steps are rotated: the first one is `rotation` steps after `first`, and is,
+                // modulo `share`, the number of steps that the work-group has done. So all
+                // work-groups are at the same k, modulo `share`, and find in the cache what others
+                // have read. What would begin behind the `num` steps is not rotated.
+                const uint done = at - begin, period = share;
+                const uint shift = is_whole ? 0 : (done + period - (uint) first % period) % period;
+                const int rotation = shift < num ? shift : 0;
                 turn += groups;
                 at += is_whole ? 0 : num;
-                // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-                const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 95) / 96;
-                const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-                const uint band_rows = min(tiles_m - band, (uint) 8);
-                const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-                const int first_m = tile_m * 64, first_n = tile_n * 96;
+                const int2 origin = origin_of_tile(tile, M, N);
+                const int first_m = origin.x, first_n = origin.y;
                 for (int t = 0; t < num; t++) {
-                    const int after_first = t + late;
-                    const int step = first + after_first - (after_first < num ? 0 : num);
+                    const int rotated = t + rotation;
+                    const int step = first + rotated - (rotated < num ? 0 : num);
                     mbarrier_wait(empties + 8 * stage, phase);
                     mbarrier_expect(fulls + 8 * stage, 20480);
                     fetch_bytes(a_at + stage * 8192, a_pieces
@@ -743,32 +756,24 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
     }
     uint stage = 0, phase = 0;
     const uint group = uniform(item / 128);
+    // Whole tiles in turns, then the steps from `begin` to `end` of the shared ones: of a tile,
+    // `num` from its step `first` on.
     for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
         const bool is_whole = turn < whole;
-        const uint done = is_whole ? 0 : divide(at, steps);
-        const uint tile = is_whole ? turn : whole + done;
-        const int first = is_whole ? 0 : at - (ulong) done * steps;
+        const uint nth = is_whole ? 0 : divide(at, steps);
+        const uint tile = is_whole ? turn : whole + nth;
+        const int first = is_whole ? 0 : at - (ulong) nth * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-        // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
-        // reads lies in the cache for others: it begins `late` steps after `first`. (Where a share
-        // goes over two tiles, for a part of it.)
-        const uint ago = at - begin, each = share;
-        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
-        const int late = behind < num ? behind : 0;
         turn += groups;
         at += is_whole ? 0 : num;
-        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 95) / 96;
-        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-        const uint band_rows = min(tiles_m - band, (uint) 8);
-        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-        const int first_m = tile_m * 64, first_n = tile_n * 96;
-        // Where a line of the tile is not cut, the tile is multiplied as it is.
+        const int2 origin = origin_of_tile(tile, M, N);
+        const int first_m = origin.x, first_n = origin.y;
+        // Where a line of the tile is not cut, which the exponent 1000 says, the tile is multiplied
+        // in single precision.
         uint is_plain = 0;
         for (int i = item; i < 96; i += 128) {
             if (i < 64)
                 is_plain |= a_exponents[first_m + i] == 1000;
-            if (i < 96)
                 is_plain |= b_exponents[first_n + i] == 1000;
         }
         is_plain = any_worker(is_plain);
@@ -776,7 +781,6 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
         #pragma unroll
         for (int i = 0; i < 48; i++)
             c[i] = 0;
-        const long row_0 = first_m + item / 32 * 16 + item % 32 / 4, col_0 = first_n + item % 4 * 2;
         if (is_plain) {
             const uint warp = item / 32;
             // 128 of k have sums of their own, so that fewer are added one after the other.
@@ -788,15 +792,15 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
                 __local uchar *a_tile = a_tiles + stage * 8192;
                 __local uchar *b_tile = b_tiles + stage * 12288;
                 mbarrier_wait(fulls + 8 * stage, phase);
-                // Every line is put together again, or was not cut.
+                // Lines that were cut are put together again.
                 #pragma unroll 1
                 for (uint g = warp; g < 20; g += 4) {
                     const bool is_a = g < 8;
-                    const uint lines = is_a ? g : g - 8;
-                    __local uchar *eight = (is_a ? a_tile : b_tile) + lines * 1024;
-                    const int e = is_a ? a_exponents[first_m + lines * 8 + lane % 8]
-                            : b_exponents[first_n + lines * 8 + lane % 8];
-                    restore(eight, lines, e, lane);
+                    const uint nth = is_a ? g : g - 8;
+                    __local uchar *eight = (is_a ? a_tile : b_tile) + nth * 1024;
+                    const int e = is_a ? a_exponents[first_m + nth * 8 + lane % 8]
+                            : b_exponents[first_n + nth * 8 + lane % 8];
+                    restore(eight, nth, e, lane);
                 }
                 asm volatile("bar.sync 2, 128;" ::: "memory");
                 if (now % 4 == 0) {
@@ -811,9 +815,9 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
                     float x[2];
                     #pragma unroll
                     for (uint h = 0; h < 2; h++) {
-                        const uint lines = warp * 2 + h;
-                        x[h] = *(__local const float *) (a_tile + lines * 1024
-                                + (k ^ lines % 4) * 32 + lane / 4 * 4);
+                        const uint nth = warp * 2 + h;
+                        x[h] = *(__local const float *) (a_tile + nth * 1024 + (k ^ nth % 4) * 32
+                                + lane / 4 * 4);
                     }
                     #pragma unroll
                     for (uint j = 0; j < 12; j++) {
@@ -840,6 +844,8 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
             for (int i = 0; i < 48; i++)
                 c[i] += sums[i];
         } else {
+            // c[] are sums of all products, h[] those of one step: first those with a low piece,
+            // times 2^11, then those of the high pieces.
             float h[48];
             #pragma unroll
             for (int i = 0; i < 48; i++)
@@ -847,7 +853,7 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
             for (int now = 0; now < num; now++) {
                 // The low words of descriptors (PTX ISA, "matrix descriptor"): the address of the
                 // high pieces, and 128 bytes from eight k to the next. The low pieces lie 512 bytes
-                // further on.
+                // further on. All are in units of 16 bytes.
                 const uint a = (a_at + stage * 8192 + group * 8192) >> 4 | 8 << 16;
                 const uint b = (b_at + stage * 12288) >> 4 | 8 << 16;
                 mbarrier_wait(fulls + 8 * stage, phase);
@@ -880,6 +886,8 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
                     phase ^= 1;
                 }
             }
+            const long row_0 = first_m + item / 32 * 16 + item % 32 / 4,
+                    col_0 = first_n + item % 4 * 2;
             #pragma unroll
             for (int i = 0; i < 48; i++) {
                 const int e = a_exponents[row_0 + i / 2 % 2 * 8]
@@ -888,7 +896,8 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
             }
         }
         if (num < steps) {
-            // Not all of the tile: kept for the stage that adds up.
+            // Not all of the tile: kept for the stage that adds up. Of the two parts that a
+            // work-group has room for, the second is for the tile that it has begun.
             __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 6144;
             #pragma unroll
             for (int i = 0; i < 48; i += 4)
@@ -899,7 +908,7 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
         // A warp puts 8 rows and 32 columns after the other into local memory, and stores them row
         // by row: columns side by side are stored at once, wherever a row begins. In which place
         // eight columns are differs from row to row, so that work-items meet in few banks.
-        __local float *eight = rows + item / 32 * 256;
+        __local float *eight_rows = c_rows + item / 32 * 256;
         #pragma unroll
         for (int h = 0; h < 2; h++)
             #pragma unroll
@@ -907,17 +916,17 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
                 warp_sync();
                 #pragma unroll
                 for (int b = 0; b < 4; b++)
-                    *(__local float2 *) (eight + lane / 4 * 32 + (b ^ lane / 4 % 4) * 8
-                            + lane % 4 * 2) =
+                    *(__local float2 *) (eight_rows + lane / 4 * 32
+                            + (b ^ lane / 4 % 4) * 8 + lane % 4 * 2) =
                             (float2) (c[4 * (j + b) + 2 * h], c[4 * (j + b) + 2 * h + 1]);
                 warp_sync();
                 #pragma unroll
                 for (int i = 0; i < 8; i++) {
-                    const uint r = i + lane / 32, column = lane % 32;
+                    const uint r = i, column = lane;
                     const long row = first_m + item / 32 * 16 + h * 8 + r;
                     if (row < M)
                         put_column(
-                                eight[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
+                                eight_rows[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
                                 C + row * ldc, first_n + j * 8 + column, N, alpha, beta);
                 }
             }
@@ -926,17 +935,24 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
 
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
+// A work-group that multiplies has room for two parts of tiles, of 6144 numbers each: the second is
+// for the tile whose first step it has done, the first for one that another has begun. So, of the
+// parts of a tile, that of the work-group that began it is a second one, all others are first ones.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_xgemm_halves_add(long M, long N, long K,
         __global const float *restrict work, long parts_at,
         float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
-    typedef float sum_t;
     __local float sums[8][128] __attribute__((aligned(16)));
-    __local uint told[6];
+    // The tile whose parts this work-group adds up, with others: how many parts there are, which
+    // work-group has the first of them, which of how many work-groups that add it up this one is,
+    // and where the tile is in C.
+    __local struct {
+        uint num_parts, first_group, own, adders;
+        int first_m, first_n;
+    } tile_of;
     const uint adder = get_local_id(0);
-    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.
     if (adder == 0) {
         // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
         // work-group takes `share` steps. A last turn that is three quarters full is a turn.
@@ -947,59 +963,58 @@ void kiln_xgemm_halves_add(long M, long N, long K,
         const uint steps = ((uint) K + 31) / 32;
         const ulong all = (ulong) (tiles - whole) * steps;
         const ulong share = (all + groups - 1) / groups;
-        const uint adders = groups * get_num_groups(1);
+        // As many work-groups add up each shared tile.
+        const uint all_adders = groups * get_num_groups(1);
         const uint number = get_group_id(1) * groups + get_group_id(0);
-        const uint each = min(adders / max(tiles - whole, 1U), 48U);
-        const uint tile = whole + number / each;
-        told[0] = 1;
+        const uint adders = min(all_adders / max(tiles - whole, 1U), 48U);
+        const uint tile = whole + number / adders;
+        tile_of.num_parts = 1;
         if (tile < tiles) {
-            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 95) / 96;
-            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-            const uint band_rows = min(tiles_m - band, (uint) 8);
-            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-            const int first_m = tile_m * 64, first_n = tile_n * 96;
-            // The work-groups that have the tile's first and last step: the first has it as its
-            // last piece, the others what they have of it as their first.
+            const int2 origin = origin_of_tile(tile, M, N);
+            const int first_m = origin.x, first_n = origin.y;
+            // The work-groups from that which has the tile's first step to that which has its last.
+            // K of 0 has no steps: then nothing is added up, and C becomes beta C.
             const ulong begin = (ulong) (tile - whole) * steps;
-            const uint from = steps > 0 ? divide(begin, share) : 0;
-            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;
-            told[1] = from;
-            told[2] = number % each;
-            told[3] = each;
-            told[4] = first_m;
-            told[5] = first_n;
+            const uint first_group = steps > 0 ? divide(begin, share) : 0;
+            tile_of.num_parts = steps > 0 ? divide(begin + steps - 1, share) - first_group + 1 : 0;
+            tile_of.first_group = first_group;
+            tile_of.own = number % adders;
+            tile_of.adders = adders;
+            tile_of.first_m = first_m;
+            tile_of.first_n = first_n;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint num = told[0];
+    // What one work-group did alone it has stored; or there is no tile left for this work-group.
+    const uint num = tile_of.num_parts;
     if (num == 1)
         return;
-    const int first_m = told[4], first_n = told[5];
-    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 6144;
+    const int first_m = tile_of.first_m, first_n = tile_of.first_n;
+    __global const float *parts = work + parts_at + 2 * (ulong) tile_of.first_group * 6144;
     C += c_offset;
-    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up all
-    // pieces of its elements.
-    if (num <= 8 || told[3] < 12) {
+    // Where parts are few, or a tile has so much that no work-item is idle, each work-item adds up
+    // all parts of its elements.
+    if (num <= 8 || tile_of.adders < 12) {
         // Whether every row of C starts where 2 columns may be stored at once.
         const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 7;
         const bool is_aligned = misaligned == 0;
-        for (uint at = told[2] * 256 + adder; at < 1536; at += told[3] * 256) {
+        for (uint at = tile_of.own * 256 + adder; at < 1536;
+             at += tile_of.adders * 256) {
             __global const float4 *part = (__global const float4 *) parts + at;
             float4 sum = 0;
             for (uint p = 0; p < num; p += 4) {
-                float4 some[4];
+                float4 terms[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1536];
+                    terms[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1536];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    sum += some[q];
+                    sum += terms[q];
             }
             const uint item = at % 128, first = at / 128 * 4;
             const union {
                 float4 all;
-                sum_t each[4];
+                float each[4];
             } sums_of = { sum };
             #pragma unroll
             for (int u = 0; u < 4; u += 2) {
@@ -1013,9 +1028,9 @@ void kiln_xgemm_halves_add(long M, long N, long K,
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
-    // added in their order.
-    for (uint at = told[2]; at < 48; at += told[3]) {
+    // Of 128 reals at a time each of eight warps adds up every eighth part, 9 with loads under way
+    // at once; what the warps have is then added in their order.
+    for (uint at = tile_of.own; at < 48; at += tile_of.adders) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             float4 part[9];
@@ -1034,7 +1049,7 @@ void kiln_xgemm_halves_add(long M, long N, long K,
         *(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 128) {
-            sum_t all = 0;
+            float all = 0;
             #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += sums[u][adder];

@@ -1,4 +1,6 @@
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+// NVIDIA's instructions, as the PTX ISA names them.
+
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -10,12 +12,14 @@ static void warp_sync(void)
     asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
 }
 
-// A barrier in local memory counts arrivals, and the bytes of copies under way.
+// A barrier in local memory counts arrivals, and the bytes of copies under way. When none is left
+// its phase is over, and the next one begins; phases have the parities 0, 1, 0 and so on.
 static void mbarrier_init(uint mbarrier, uint arrivals)
 {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
 }
 
+// Waits until the phase of this parity is over. At first that holds for parity 1.
 static void mbarrier_wait(uint mbarrier, uint phase)
 {
     asm volatile("{ .reg .pred done;\n"
@@ -42,8 +46,9 @@ static void copy_16(uint to, __global const float2 *from, uint bytes)
             "r"(bytes) : "memory");
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
-// side by side have 16 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have `part` (2, 4 or 8) times 16
+// bytes; boxes side by side have 16 lines. Of eight lines in a row the pieces of a column lie in
+// different banks.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -116,15 +121,27 @@ static float2 scaled(float2 x, float re, float im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,
-        float beta_imag,
-        __global float2 *p)
+static void put(float2 x, int is_conjugated, float alpha, float alpha_imag,
+        float beta, float beta_imag, __global float2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
     if (beta != 0 || beta_imag != 0)
         x += scaled(load(p), beta, beta_imag);
     store(x, p);
+}
+
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 127) / 128;
+    const uint tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 128, tile_n * 64);
 }
 
 // Row and column, in its tile, of the e-th element that a work-item has.
@@ -169,21 +186,18 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
             mbarrier_init(empties + 8 * s, 8);
         }
     barrier(CLK_LOCAL_MEM_FENCE);
+    // Those who copy: the last 4 warps, whose work-items count from 0.
     if (get_local_id(0) >= 256) {
         asm volatile("//@setmaxnreg.dec.sync.aligned.u32 40;" ::: "memory");
         const uint item = get_local_id(0) - 256;
         uint stage = 0, phase = 1;
         const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-        const int first = 0, num = (K + 15) / 16;
-        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 63) / 64;
-        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-        const uint band_rows = min(tiles_m - band, (uint) 8);
-        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-        const int first_m = tile_m * 128, first_n = tile_n * 64;
+        const int num = (K + 15) / 16;
+        const int2 origin = origin_of_tile(tile, M, N);
+        const int first_m = origin.x, first_n = origin.y;
         for (int t = 0; t < num; t++) {
             mbarrier_wait(empties + 8 * stage, phase);
-            const int step = first + t;
+            const int step = t;
             const int k = step * 16;
             copy_a(a_at + stage * 16384, A + first_m * lda + k, lda, M - first_m, K - k, item);
             copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
@@ -195,6 +209,7 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
         }
         return;
     }
+    // Those who multiply.
     asm volatile("//@setmaxnreg.inc.sync.aligned.u32 232;" ::: "memory");
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
@@ -206,14 +221,11 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
     const float sign = conj_a == conj_b ? 1 : -1;
 
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int first = 0, num = (K + 15) / 16;
-    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-    const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 63) / 64;
-    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-    const uint band_rows = min(tiles_m - band, (uint) 8);
-    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-    const int first_m = tile_m * 128, first_n = tile_n * 64;
-    // What the real and imaginary parts of rows of A give with those of columns of B.
+    const int num = (K + 15) / 16;
+    const int2 origin = origin_of_tile(tile, M, N);
+    const int first_m = origin.x, first_n = origin.y;
+    // c[2 m + p][2 n + q] adds up part p of A's row m times part q of B's column n; part 0 is the
+    // real one.
     float c[8][16];
     #pragma unroll
     for (int e = 0; e < 128; e++)
@@ -225,13 +237,13 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
         mbarrier_wait(fulls + 8 * stage, phase);
         __local const uchar *a_tile = a_tiles + stage * 16384;
         __local const uchar *b_tile = b_tiles + stage * 8192;
-        // Hands back the place of the step before, which is not done sooner: what is read from
+        // Hands back the stage of the step before, which is not done sooner: what is read from
         // local memory has surely arrived only when it has been multiplied.
         warp_sync();
         if (now > 0 && lane == 0)
             mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
-        // A read brings two elements: two values of k where these lie side by side, else two rows
-        // (columns) of one.
+        // A line of a tile has 128 bytes, and its x-th 16 bytes lie at x ^ line % 8. A read of 16
+        // bytes brings two elements: of A two values of k of a row, of B two columns of one k.
         #pragma unroll 8
         for (int q = 0; q < 8; q++) {
             float2 as[2][4], bs[2][8];
@@ -275,8 +287,8 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
         mbarrier_wait(fulls + 8 * stage, phase);
         __local const uchar *a_tile = a_tiles + stage * 16384;
         __local const uchar *b_tile = b_tiles + stage * 8192;
-        // A read brings two elements: two values of k where these lie side by side, else two rows
-        // (columns) of one.
+        // A line of a tile has 128 bytes, and its x-th 16 bytes lie at x ^ line % 8. A read of 16
+        // bytes brings two elements: of A two values of k of a row, of B two columns of one k.
         for (int q = 0; 2 * q < left; q++) {
             float2 as[2][4], bs[2][8];
             #pragma unroll
@@ -310,6 +322,8 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
                     }
         }
     }
+    // The tile goes through local memory, where rows are an element longer, so that work-items meet
+    // in few banks.
     __local float2 *c_tile = (__local float2 *) both_tiles;
     // All have multiplied the last step.
     asm volatile("bar.sync 2, 256;" ::: "memory");

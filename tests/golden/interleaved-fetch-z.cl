@@ -1,6 +1,8 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+// NVIDIA's instructions, as the PTX ISA names them.
+
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -18,12 +20,14 @@ static void warp_sync(void)
     asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
 }
 
-// A barrier in local memory counts arrivals, and the bytes of copies under way.
+// A barrier in local memory counts arrivals, and the bytes of copies under way. When none is left
+// its phase is over, and the next one begins; phases have the parities 0, 1, 0 and so on.
 static void mbarrier_init(uint mbarrier, uint arrivals)
 {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
 }
 
+// Waits until the phase of this parity is over. At first that holds for parity 1.
 static void mbarrier_wait(uint mbarrier, uint phase)
 {
     asm volatile("{ .reg .pred done;\n"
@@ -50,8 +54,9 @@ static void copy_element(uint to, __global const double2 *from, bool is_there)
             "r"(is_there ? 16 : 0) : "memory");
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
-// side by side have 8 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have `part` (2, 4 or 8) times 16
+// bytes; boxes side by side have 8 lines. Of eight lines in a row the pieces of a column lie in
+// different banks.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -66,7 +71,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
     if (lines >= 8 && cols >= 32) {
         const uint x = col;
         #pragma unroll
-        for (uint n = 0; n < 8; n += 1) {
+        for (uint n = 0; n < 8; n++) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
             copy_element(to + where, from + n * ld, true);
@@ -74,7 +79,7 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
     } else {
         const uint x = col;
         #pragma unroll
-        for (uint n = 0; n < 8; n += 1) {
+        for (uint n = 0; n < 8; n++) {
             const uint line = first + n;
             const uint where = swizzled(line, x, 8);
             copy_element(to + where, from + n * ld, line < lines && (int) x < cols);
@@ -133,15 +138,27 @@ static double2 scaled(double2 x, double re, double im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,
-        double beta_imag,
-        __global double2 *p)
+static void put(double2 x, int is_conjugated, double alpha, double alpha_imag,
+        double beta, double beta_imag, __global double2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
     if (beta != 0 || beta_imag != 0)
         x += scaled(load(p), beta, beta_imag);
     store(x, p);
+}
+
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 31) / 32;
+    const uint tiles_n = ((uint) N + 31) / 32;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 32, tile_n * 32);
 }
 
 // Row and column, in its tile, of the e-th element that a work-item has.
@@ -196,33 +213,33 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
             mbarrier_init(empties + 8 * s, 4);
         }
     barrier(CLK_LOCAL_MEM_FENCE);
+    // Those who copy: the last 1 warp, whose work-items count from 0.
     if (get_local_id(0) >= 128) {
         const uint item = get_local_id(0) - 128;
         uint stage = 0, phase = 1;
+        // Whole tiles in turns, then the steps from `begin` to `end` of the shared ones: of a tile,
+        // `num` from its step `first` on.
         for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
             const bool is_whole = turn < whole;
-            const uint done = is_whole ? 0 : divide(at, steps);
-            const uint tile = is_whole ? turn : whole + done;
-            const int first = is_whole ? 0 : at - (ulong) done * steps;
+            const uint nth = is_whole ? 0 : divide(at, steps);
+            const uint tile = is_whole ? turn : whole + nth;
+            const int first = is_whole ? 0 : at - (ulong) nth * steps;
             const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-            // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
-            // reads lies in the cache for others: it begins `late` steps after `first`. (Where a
-            // share goes over two tiles, for a part of it.)
-            const uint ago = at - begin, each = share;
-            const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
-            const int late = behind < num ? behind : 0;
+            // Steps are rotated: the first one is `rotation` steps after `first`, and is, modulo
+            // `share`, the number of steps that the work-group has done. So all work-groups are at
+            // the same k, modulo `share`, and find in the cache what others have read. What would
+            // begin behind the `num` steps is not rotated.
+            const uint done = at - begin, period = share;
+            const uint shift = is_whole ? 0 : (done + period - (uint) first % period) % period;
+            const int rotation = shift < num ? shift : 0;
             turn += groups;
             at += is_whole ? 0 : num;
-            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;
-            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-            const uint band_rows = min(tiles_m - band, (uint) 8);
-            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-            const int first_m = tile_m * 32, first_n = tile_n * 32;
+            const int2 origin = origin_of_tile(tile, M, N);
+            const int first_m = origin.x, first_n = origin.y;
             for (int t = 0; t < num; t++) {
                 mbarrier_wait(empties + 8 * stage, phase);
-                const int after_first = t + late;
-                const int step = first + after_first - (after_first < num ? 0 : num);
+                const int rotated = t + rotation;
+                const int step = first + rotated - (rotated < num ? 0 : num);
                 const int k = step * 8;
                 copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);
                 copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
@@ -235,6 +252,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
         }
         return;
     }
+    // Those who multiply.
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     const uint lane_m = lane / 4, lane_n = lane % 4;
     const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;
@@ -243,31 +261,24 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
     const ulong flip = (ulong) (conj_a ^ conj_b) << 63;
     __global double2 *parts = (__global double2 *) (work + parts_at) + item;
 
+    // Whole tiles in turns, then the steps from `begin` to `end` of the shared ones: of a tile,
+    // `num` from its step `first` on.
     for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
         const bool is_whole = turn < whole;
-        const uint done = is_whole ? 0 : divide(at, steps);
-        const uint tile = is_whole ? turn : whole + done;
-        const int first = is_whole ? 0 : at - (ulong) done * steps;
+        const uint nth = is_whole ? 0 : divide(at, steps);
+        const uint tile = is_whole ? turn : whole + nth;
+        const int first = is_whole ? 0 : at - (ulong) nth * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-        // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
-        // reads lies in the cache for others: it begins `late` steps after `first`. (Where a share
-        // goes over two tiles, for a part of it.)
-        const uint ago = at - begin, each = share;
-        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
-        const int late = behind < num ? behind : 0;
         turn += groups;
         at += is_whole ? 0 : num;
-        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;
-        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-        const uint band_rows = min(tiles_m - band, (uint) 8);
-        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-        const int first_m = tile_m * 32, first_n = tile_n * 32;
+        const int2 origin = origin_of_tile(tile, M, N);
+        const int first_m = origin.x, first_n = origin.y;
         double re[1][2][4], im[1][2][4];
         #pragma unroll
         for (int e = 0; e < 8; e++)
             re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;
-        // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
+        // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. A line of
+        // a tile has 128 bytes, and its x-th element lies at x ^ line % 8, so that no two
         // work-items that read together meet in a bank. Where a work-item's first element of A and
         // of B is in a tile:
         const uint a_first = warp_m * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
@@ -292,7 +303,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
             #pragma unroll
             for (int e = 0; e < 4; e++)
                 a0[e / 4][e % 4] = a1[e / 4][e % 4];
-            // Hands back the place of the step before, which is not done sooner: what is read from
+            // Hands back the stage of the step before, which is not done sooner: what is read from
             // local memory has surely arrived only when it has been multiplied.
             warp_sync();
             if (now > 0 && lane == 0)
@@ -340,13 +351,14 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                 multiply_blocks(im[0][j], a_im, b_re);
             }
         }
-        // Hands back the place of the step before, which is not done sooner: what is read from
+        // Hands back the stage of the step before, which is not done sooner: what is read from
         // local memory has surely arrived only when it has been multiplied.
         warp_sync();
         if (num > 0 && lane == 0)
             mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));
         if (num < steps) {
-            // Not all of the tile: kept for the stage that adds up.
+            // Not all of the tile: kept for the stage that adds up. Of the two parts that a
+            // work-group has room for, the second is for the tile that it has begun.
             __global double2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 1024;
             #pragma unroll
             for (int e = 0; e < 8; e++) {
@@ -370,17 +382,24 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
 
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
+// A work-group that multiplies has room for two parts of tiles, of 2048 numbers each: the second is
+// for the tile whose first step it has done, the first for one that another has begun. So, of the
+// parts of a tile, that of the work-group that began it is a second one, all others are first ones.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_zgemm_interleaved_add(long M, long N, long K,
         __global const double *restrict work, long parts_at,
         double alpha, double alpha_imag, double beta, double beta_imag, int conj_a,
         __global double2 *restrict C, long c_offset, long ldc)
 {
-    typedef double2 sum_t;
     __local double sums[8][64] __attribute__((aligned(16)));
-    __local uint told[6];
+    // The tile whose parts this work-group adds up, with others: how many parts there are, which
+    // work-group has the first of them, which of how many work-groups that add it up this one is,
+    // and where the tile is in C.
+    __local struct {
+        uint num_parts, first_group, own, adders;
+        int first_m, first_n;
+    } tile_of;
     const uint adder = get_local_id(0);
-    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.
     if (adder == 0) {
         // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
         // work-group takes `share` steps. A last turn that is three quarters full is a turn.
@@ -391,55 +410,54 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
         const uint steps = ((uint) K + 7) / 8;
         const ulong all = (ulong) (tiles - whole) * steps;
         const ulong share = (all + groups - 1) / groups;
-        const uint adders = groups * get_num_groups(1);
+        // As many work-groups add up each shared tile.
+        const uint all_adders = groups * get_num_groups(1);
         const uint number = get_group_id(1) * groups + get_group_id(0);
-        const uint each = min(adders / max(tiles - whole, 1U), 32U);
-        const uint tile = whole + number / each;
-        told[0] = 1;
+        const uint adders = min(all_adders / max(tiles - whole, 1U), 32U);
+        const uint tile = whole + number / adders;
+        tile_of.num_parts = 1;
         if (tile < tiles) {
-            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;
-            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-            const uint band_rows = min(tiles_m - band, (uint) 8);
-            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-            const int first_m = tile_m * 32, first_n = tile_n * 32;
-            // The work-groups that have the tile's first and last step: the first has it as its
-            // last piece, the others what they have of it as their first.
+            const int2 origin = origin_of_tile(tile, M, N);
+            const int first_m = origin.x, first_n = origin.y;
+            // The work-groups from that which has the tile's first step to that which has its last.
+            // K of 0 has no steps: then nothing is added up, and C becomes beta C.
             const ulong begin = (ulong) (tile - whole) * steps;
-            const uint from = steps > 0 ? divide(begin, share) : 0;
-            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;
-            told[1] = from;
-            told[2] = number % each;
-            told[3] = each;
-            told[4] = first_m;
-            told[5] = first_n;
+            const uint first_group = steps > 0 ? divide(begin, share) : 0;
+            tile_of.num_parts = steps > 0 ? divide(begin + steps - 1, share) - first_group + 1 : 0;
+            tile_of.first_group = first_group;
+            tile_of.own = number % adders;
+            tile_of.adders = adders;
+            tile_of.first_m = first_m;
+            tile_of.first_n = first_n;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint num = told[0];
+    // What one work-group did alone it has stored; or there is no tile left for this work-group.
+    const uint num = tile_of.num_parts;
     if (num == 1)
         return;
-    const int first_m = told[4], first_n = told[5];
-    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 2048;
+    const int first_m = tile_of.first_m, first_n = tile_of.first_n;
+    __global const double *parts = work + parts_at + 2 * (ulong) tile_of.first_group * 2048;
     C += c_offset;
-    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up all
-    // pieces of its elements.
-    if (num <= 8 || told[3] < 8) {
-        for (uint at = told[2] * 256 + adder; at < 1024; at += told[3] * 256) {
+    // Where parts are few, or a tile has so much that no work-item is idle, each work-item adds up
+    // all parts of its elements.
+    if (num <= 8 || tile_of.adders < 8) {
+        for (uint at = tile_of.own * 256 + adder; at < 1024;
+             at += tile_of.adders * 256) {
             __global const double2 *part = (__global const double2 *) parts + at;
             double2 sum = 0;
             for (uint p = 0; p < num; p += 4) {
-                double2 some[4];
+                double2 terms[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
+                    terms[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    sum += some[q];
+                    sum += terms[q];
             }
             const uint item = at % 128, first = at / 128;
             const uint e = first;
-            const sum_t all = sum;
+            const double2 all = sum;
             const uint2 place = place_of(item, e);
             const long row = first_m + place.x, col = first_n + place.y;
             if (row < M && col < N)
@@ -447,9 +465,9 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
         }
         return;
     }
-    // Of 64 reals at a time each of eight warps adds up every eighth part; what they have is then
-    // added in their order.
-    for (uint at = told[2]; at < 32; at += told[3]) {
+    // Of 64 reals at a time each of eight warps adds up every eighth part, 9 with loads under way
+    // at once; what the warps have is then added in their order.
+    for (uint at = tile_of.own; at < 32; at += tile_of.adders) {
         double2 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             double2 part[9];
@@ -468,7 +486,7 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
         *(__local double2 *) &sums[adder / 32][adder % 32 * 2] = sum;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 32) {
-            sum_t all = 0;
+            double2 all = 0;
             #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += (double2) (sums[u][2 * adder], sums[u][2 * adder + 1]);

@@ -1,4 +1,6 @@
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+// NVIDIA's instructions, as the PTX ISA names them.
+
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -24,8 +26,9 @@ static void wait_for_copies(void)
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
-// side by side have 16 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have `part` (2, 4 or 8) times 16
+// bytes; boxes side by side have 16 lines. Of eight lines in a row the pieces of a column lie in
+// different banks.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -98,15 +101,27 @@ static float2 scaled(float2 x, float re, float im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,
-        float beta_imag,
-        __global float2 *p)
+static void put(float2 x, int is_conjugated, float alpha, float alpha_imag,
+        float beta, float beta_imag, __global float2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
     if (beta != 0 || beta_imag != 0)
         x += scaled(load(p), beta, beta_imag);
     store(x, p);
+}
+
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 63) / 64;
+    const uint tiles_n = ((uint) N + 31) / 32;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 64, tile_n * 32);
 }
 
 // Row and column, in its tile, of the e-th element that a work-item has.
@@ -151,14 +166,11 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
     const float sign = conj_a == conj_b ? 1 : -1;
 
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int first = 0, num = (K + 15) / 16;
-    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;
-    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-    const uint band_rows = min(tiles_m - band, (uint) 8);
-    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-    const int first_m = tile_m * 64, first_n = tile_n * 32;
-    // What the real and imaginary parts of rows of A give with those of columns of B.
+    const int num = (K + 15) / 16;
+    const int2 origin = origin_of_tile(tile, M, N);
+    const int first_m = origin.x, first_n = origin.y;
+    // c[2 m + p][2 n + q] adds up part p of A's row m times part q of B's column n; part 0 is the
+    // real one.
     float c[8][8];
     #pragma unroll
     for (int e = 0; e < 64; e++)
@@ -168,26 +180,28 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
     int stage = 0;
     for (int t = 0; t < whole_steps + 2; t++) {
         // What was asked for at t - 2 is there for all, and all have multiplied those of the step
-        // before, whose place is the next one to copy to.
+        // before, whose stage is the next one to copy to.
         if (t >= 2) {
             wait_for_copies();
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         if (t < num) {
-            const int step = first + t;
+            const int step = t;
             const int k = step * 16;
             copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
             copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
         }
         commit_copies();
+        // Behind the stage that is copied to comes the one copied to 2 steps before.
         if (++stage == 3)
             stage = 0;
         if (t < 2)
             continue;
         __local const uchar *a_tile = a_tiles + stage * 8192;
         __local const uchar *b_tile = b_tiles + stage * 4096;
-        // A read brings two elements: two values of k where these lie side by side, else two rows
-        // (columns) of one.
+        // A line of a tile has 128 bytes, and its x-th 16 bytes lie at x ^ line % 8. A read of 16
+        // bytes brings two elements: of A two values of k of a row, of B two values of k of a
+        // column.
         #pragma unroll 2
         for (int q = 0; q < 8; q++) {
             float2 as[2][4], bs[2][4];
@@ -226,8 +240,9 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
             stage = 0;
         __local const uchar *a_tile = a_tiles + stage * 8192;
         __local const uchar *b_tile = b_tiles + stage * 4096;
-        // A read brings two elements: two values of k where these lie side by side, else two rows
-        // (columns) of one.
+        // A line of a tile has 128 bytes, and its x-th 16 bytes lie at x ^ line % 8. A read of 16
+        // bytes brings two elements: of A two values of k of a row, of B two values of k of a
+        // column.
         for (int q = 0; 2 * q < left; q++) {
             float2 as[2][4], bs[2][4];
             #pragma unroll

@@ -1,6 +1,8 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+// NVIDIA's instructions, as the PTX ISA names them.
+
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -26,8 +28,9 @@ static void wait_for_copies(void)
     asm volatile("cp.async.wait_group 0;" ::: "memory");
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
-// side by side have 8 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have `part` (2, 4 or 8) times 16
+// bytes; boxes side by side have 8 lines. Of eight lines in a row the pieces of a column lie in
+// different banks.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -109,15 +112,27 @@ static double2 scaled(double2 x, double re, double im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,
-        double beta_imag,
-        __global double2 *p)
+static void put(double2 x, int is_conjugated, double alpha, double alpha_imag,
+        double beta, double beta_imag, __global double2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
     if (beta != 0 || beta_imag != 0)
         x += scaled(load(p), beta, beta_imag);
     store(x, p);
+}
+
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 63) / 64;
+    const uint tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 64, tile_n * 64);
 }
 
 // Row and column, in its tile, of the e-th element that a work-item has.
@@ -156,13 +171,9 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
     const ulong flip = (ulong) (conj_a ^ conj_b) << 63;
 
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int first = 0, num = (K + 7) / 8;
-    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-    const uint band_rows = min(tiles_m - band, (uint) 8);
-    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-    const int first_m = tile_m * 64, first_n = tile_n * 64;
+    const int num = (K + 7) / 8;
+    const int2 origin = origin_of_tile(tile, M, N);
+    const int first_m = origin.x, first_n = origin.y;
     double re[2][4][4], im[2][4][4];
     #pragma unroll
     for (int e = 0; e < 32; e++)
@@ -170,25 +181,27 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
     int stage = 0;
     for (int t = 0; t < num + 1; t++) {
         // What was asked for at t - 1 is there for all, and all have multiplied those of the step
-        // before, whose place is the next one to copy to.
+        // before, whose stage is the next one to copy to.
         if (t >= 1) {
             wait_for_copies();
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         if (t < num) {
-            const int step = first + t;
+            const int step = t;
             const int k = step * 8;
             copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
             copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
         }
         commit_copies();
+        // Behind the stage that is copied to comes the one copied to 1 steps before.
         if (++stage == 2)
             stage = 0;
         if (t < 1)
             continue;
         __local const uchar *a_tile = a_tiles + stage * 8192;
         __local const uchar *b_tile = b_tiles + stage * 8192;
-        // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
+        // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. A line of
+        // a tile has 128 bytes, and its x-th element lies at x ^ line % 8, so that no two
         // work-items that read together meet in a bank. Where a work-item's first element of A and
         // of B is in a tile:
         const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;

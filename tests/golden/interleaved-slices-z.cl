@@ -1,6 +1,8 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+// NVIDIA's instructions, as the PTX ISA names them.
+
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -12,12 +14,14 @@ static void warp_sync(void)
     asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
 }
 
-// A barrier in local memory counts arrivals, and the bytes of copies under way.
+// A barrier in local memory counts arrivals, and the bytes of copies under way. When none is left
+// its phase is over, and the next one begins; phases have the parities 0, 1, 0 and so on.
 static void mbarrier_init(uint mbarrier, uint arrivals)
 {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
 }
 
+// Waits until the phase of this parity is over. At first that holds for parity 1.
 static void mbarrier_wait(uint mbarrier, uint phase)
 {
     asm volatile("{ .reg .pred done;\n"
@@ -44,8 +48,9 @@ static void copy_element(uint to, __global const double2 *from, bool is_there)
             "r"(is_there ? 16 : 0) : "memory");
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
-// side by side have 8 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have `part` (2, 4 or 8) times 16
+// bytes; boxes side by side have 8 lines. Of eight lines in a row the pieces of a column lie in
+// different banks.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -127,15 +132,27 @@ static double2 scaled(double2 x, double re, double im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,
-        double beta_imag,
-        __global double2 *p)
+static void put(double2 x, int is_conjugated, double alpha, double alpha_imag,
+        double beta, double beta_imag, __global double2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
     if (beta != 0 || beta_imag != 0)
         x += scaled(load(p), beta, beta_imag);
     store(x, p);
+}
+
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 63) / 64;
+    const uint tiles_n = ((uint) N + 31) / 32;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 64, tile_n * 32);
 }
 
 // Row and column, in its tile, of the e-th element that a work-item has.
@@ -177,21 +194,18 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
             mbarrier_init(empties + 8 * s, 2);
         }
     barrier(CLK_LOCAL_MEM_FENCE);
+    // Those who copy: the last 4 warps, whose work-items count from 0.
     if (get_local_id(0) >= 256) {
         asm volatile("//@setmaxnreg.dec.sync.aligned.u32 40;" ::: "memory");
         const uint item = get_local_id(0) - 256;
         uint stage = 0, phase = 1;
         const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-        const int first = 0, num = (K + 7) / 8;
-        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;
-        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-        const uint band_rows = min(tiles_m - band, (uint) 8);
-        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-        const int first_m = tile_m * 64, first_n = tile_n * 32;
+        const int num = (K + 7) / 8;
+        const int2 origin = origin_of_tile(tile, M, N);
+        const int first_m = origin.x, first_n = origin.y;
         for (int t = 0; t < num; t++) {
             mbarrier_wait(empties + 8 * stage, phase);
-            const int step = first + t;
+            const int step = t;
             const int k = step * 8;
             copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
             copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
@@ -203,6 +217,7 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
         }
         return;
     }
+    // Those who multiply.
     asm volatile("//@setmaxnreg.inc.sync.aligned.u32 232;" ::: "memory");
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     const uint lane_m = lane / 4, lane_n = lane % 4;
@@ -212,13 +227,9 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
     const ulong flip = (ulong) (conj_a ^ conj_b) << 63;
 
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int first = 0, num = (K + 7) / 8;
-    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;
-    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-    const uint band_rows = min(tiles_m - band, (uint) 8);
-    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-    const int first_m = tile_m * 64, first_n = tile_n * 32;
+    const int num = (K + 7) / 8;
+    const int2 origin = origin_of_tile(tile, M, N);
+    const int first_m = origin.x, first_n = origin.y;
     double re[2][4][4], im[2][4][4];
     #pragma unroll
     for (int e = 0; e < 32; e++)
@@ -226,9 +237,9 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
     // Of 4 steps in a row one is this warp's.
     const int slice = warp / 2;
     stage = slice;
-    // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
-    // work-items that read together meet in a bank. Where a work-item's first element of A and of B
-    // is in a tile:
+    // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. A line of a
+    // tile has 128 bytes, and its x-th element lies at x ^ line % 8, so that no two work-items that
+    // read together meet in a bank. Where a work-item's first element of A and of B is in a tile:
     const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
     const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
     // Set 0 is multiplied while set 1 is read for what comes next: the rows of a step while the
@@ -253,7 +264,7 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
         #pragma unroll
         for (int e = 0; e < 8; e++)
             a0[e / 4][e % 4] = a1[e / 4][e % 4];
-        // Hands back the place of the step before, which is not done sooner: what is read from
+        // Hands back the stage of the step before, which is not done sooner: what is read from
         // local memory has surely arrived only when it has been multiplied.
         warp_sync();
         if (now >= 4 && lane == 0)

@@ -1,6 +1,8 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+// NVIDIA's instructions, as the PTX ISA names them.
+
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -32,8 +34,9 @@ static void wait_for_copies(void)
     asm volatile("cp.async.wait_group 2;" ::: "memory");
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
-// side by side have 8 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have `part` (2, 4 or 8) times 16
+// bytes; boxes side by side have 8 lines. Of eight lines in a row the pieces of a column lie in
+// different banks.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -115,15 +118,27 @@ static double2 scaled(double2 x, double re, double im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,
-        double beta_imag,
-        __global double2 *p)
+static void put(double2 x, int is_conjugated, double alpha, double alpha_imag,
+        double beta, double beta_imag, __global double2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
     if (beta != 0 || beta_imag != 0)
         x += scaled(load(p), beta, beta_imag);
     store(x, p);
+}
+
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 63) / 64;
+    const uint tiles_n = ((uint) N + 31) / 32;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 64, tile_n * 32);
 }
 
 // Row and column, in its tile, of the e-th element that a work-item has.
@@ -176,26 +191,25 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
     const ulong share = (all + groups - 1) / groups;
     const ulong begin = min(get_group_id(0) * share, all), end = min(begin + share, all);
 
+    // Whole tiles in turns, then the steps from `begin` to `end` of the shared ones: of a tile,
+    // `num` from its step `first` on.
     for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
         const bool is_whole = turn < whole;
-        const uint done = is_whole ? 0 : divide(at, steps);
-        const uint tile = is_whole ? turn : whole + done;
-        const int first = is_whole ? 0 : at - (ulong) done * steps;
+        const uint nth = is_whole ? 0 : divide(at, steps);
+        const uint tile = is_whole ? turn : whole + nth;
+        const int first = is_whole ? 0 : at - (ulong) nth * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-        // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
-        // reads lies in the cache for others: it begins `late` steps after `first`. (Where a share
-        // goes over two tiles, for a part of it.)
-        const uint ago = at - begin, each = share;
-        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
-        const int late = behind < num ? behind : 0;
+        // Steps are rotated: the first one is `rotation` steps after `first`, and is, modulo
+        // `share`, the number of steps that the work-group has done. So all work-groups are at the
+        // same k, modulo `share`, and find in the cache what others have read. What would begin
+        // behind the `num` steps is not rotated.
+        const uint done = at - begin, period = share;
+        const uint shift = is_whole ? 0 : (done + period - (uint) first % period) % period;
+        const int rotation = shift < num ? shift : 0;
         turn += groups;
         at += is_whole ? 0 : num;
-        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;
-        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-        const uint band_rows = min(tiles_m - band, (uint) 8);
-        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-        const int first_m = tile_m * 64, first_n = tile_n * 32;
+        const int2 origin = origin_of_tile(tile, M, N);
+        const int first_m = origin.x, first_n = origin.y;
         double re[2][2][4], im[2][2][4];
         #pragma unroll
         for (int e = 0; e < 16; e++)
@@ -205,26 +219,28 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
         int stage = 0;
         for (int t = 0; t < num + 3; t++) {
             // What was asked for at t - 3 is there for all, and all have multiplied those of the
-            // step before, whose place is the next one to copy to.
+            // step before, whose stage is the next one to copy to.
             if (t >= 3) {
                 wait_for_copies();
                 barrier(CLK_LOCAL_MEM_FENCE);
             }
             if (t < num) {
-                const int after_first = t + late;
-                const int step = first + after_first - (after_first < num ? 0 : num);
+                const int rotated = t + rotation;
+                const int step = first + rotated - (rotated < num ? 0 : num);
                 const int k = step * 8;
                 copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);
                 copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
             }
             commit_copies();
+            // Behind the stage that is copied to comes the one copied to 3 steps before.
             if (++stage == 4)
                 stage = 0;
             if (t < 3)
                 continue;
             __local const uchar *a_tile = a_tiles + stage * 8192;
             __local const uchar *b_tile = b_tiles + stage * 4096;
-            // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No
+            // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. A
+            // line of a tile has 128 bytes, and its x-th element lies at x ^ line % 8, so that no
             // two work-items that read together meet in a bank. Where a work-item's first element
             // of A and of B is in a tile:
             const uint a_first = warp_m * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
@@ -262,7 +278,8 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
             }
         }
         if (num < steps) {
-            // Not all of the tile: kept for the stage that adds up.
+            // Not all of the tile: kept for the stage that adds up. Of the two parts that a
+            // work-group has room for, the second is for the tile that it has begun.
             __global double2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;
             #pragma unroll
             for (int e = 0; e < 16; e++) {
@@ -272,6 +289,8 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
             }
             continue;
         }
+        // The tile goes through local memory, where rows are an element longer, so that work-items
+        // meet in few banks.
         __local double2 *c_tile = (__local double2 *) both_tiles;
         // All have multiplied the last step.
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -295,17 +314,24 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
 
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
+// A work-group that multiplies has room for two parts of tiles, of 4096 numbers each: the second is
+// for the tile whose first step it has done, the first for one that another has begun. So, of the
+// parts of a tile, that of the work-group that began it is a second one, all others are first ones.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_zgemm_interleaved_add(long M, long N, long K,
         __global const double *restrict work, long parts_at,
         double alpha, double alpha_imag, double beta, double beta_imag, int conj_a,
         __global double2 *restrict C, long c_offset, long ldc)
 {
-    typedef double2 sum_t;
     __local double sums[8][64] __attribute__((aligned(16)));
-    __local uint told[6];
+    // The tile whose parts this work-group adds up, with others: how many parts there are, which
+    // work-group has the first of them, which of how many work-groups that add it up this one is,
+    // and where the tile is in C.
+    __local struct {
+        uint num_parts, first_group, own, adders;
+        int first_m, first_n;
+    } tile_of;
     const uint adder = get_local_id(0);
-    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.
     if (adder == 0) {
         // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
         // work-group takes `share` steps. A last turn that is three quarters full is a turn.
@@ -316,55 +342,54 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
         const uint steps = ((uint) K + 7) / 8;
         const ulong all = (ulong) (tiles - whole) * steps;
         const ulong share = (all + groups - 1) / groups;
-        const uint adders = groups * get_num_groups(1);
+        // As many work-groups add up each shared tile.
+        const uint all_adders = groups * get_num_groups(1);
         const uint number = get_group_id(1) * groups + get_group_id(0);
-        const uint each = min(adders / max(tiles - whole, 1U), 64U);
-        const uint tile = whole + number / each;
-        told[0] = 1;
+        const uint adders = min(all_adders / max(tiles - whole, 1U), 64U);
+        const uint tile = whole + number / adders;
+        tile_of.num_parts = 1;
         if (tile < tiles) {
-            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;
-            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-            const uint band_rows = min(tiles_m - band, (uint) 8);
-            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-            const int first_m = tile_m * 64, first_n = tile_n * 32;
-            // The work-groups that have the tile's first and last step: the first has it as its
-            // last piece, the others what they have of it as their first.
+            const int2 origin = origin_of_tile(tile, M, N);
+            const int first_m = origin.x, first_n = origin.y;
+            // The work-groups from that which has the tile's first step to that which has its last.
+            // K of 0 has no steps: then nothing is added up, and C becomes beta C.
             const ulong begin = (ulong) (tile - whole) * steps;
-            const uint from = steps > 0 ? divide(begin, share) : 0;
-            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;
-            told[1] = from;
-            told[2] = number % each;
-            told[3] = each;
-            told[4] = first_m;
-            told[5] = first_n;
+            const uint first_group = steps > 0 ? divide(begin, share) : 0;
+            tile_of.num_parts = steps > 0 ? divide(begin + steps - 1, share) - first_group + 1 : 0;
+            tile_of.first_group = first_group;
+            tile_of.own = number % adders;
+            tile_of.adders = adders;
+            tile_of.first_m = first_m;
+            tile_of.first_n = first_n;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint num = told[0];
+    // What one work-group did alone it has stored; or there is no tile left for this work-group.
+    const uint num = tile_of.num_parts;
     if (num == 1)
         return;
-    const int first_m = told[4], first_n = told[5];
-    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 4096;
+    const int first_m = tile_of.first_m, first_n = tile_of.first_n;
+    __global const double *parts = work + parts_at + 2 * (ulong) tile_of.first_group * 4096;
     C += c_offset;
-    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up all
-    // pieces of its elements.
-    if (num <= 8 || told[3] < 16) {
-        for (uint at = told[2] * 256 + adder; at < 2048; at += told[3] * 256) {
+    // Where parts are few, or a tile has so much that no work-item is idle, each work-item adds up
+    // all parts of its elements.
+    if (num <= 8 || tile_of.adders < 16) {
+        for (uint at = tile_of.own * 256 + adder; at < 2048;
+             at += tile_of.adders * 256) {
             __global const double2 *part = (__global const double2 *) parts + at;
             double2 sum = 0;
             for (uint p = 0; p < num; p += 4) {
-                double2 some[4];
+                double2 terms[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
+                    terms[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    sum += some[q];
+                    sum += terms[q];
             }
             const uint item = at % 128, first = at / 128;
             const uint e = first;
-            const sum_t all = sum;
+            const double2 all = sum;
             const uint2 place = place_of(item, e);
             const long row = first_m + place.x, col = first_n + place.y;
             if (row < M && col < N)
@@ -372,9 +397,9 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
         }
         return;
     }
-    // Of 64 reals at a time each of eight warps adds up every eighth part; what they have is then
-    // added in their order.
-    for (uint at = told[2]; at < 64; at += told[3]) {
+    // Of 64 reals at a time each of eight warps adds up every eighth part, 9 with loads under way
+    // at once; what the warps have is then added in their order.
+    for (uint at = tile_of.own; at < 64; at += tile_of.adders) {
         double2 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             double2 part[9];
@@ -393,7 +418,7 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
         *(__local double2 *) &sums[adder / 32][adder % 32 * 2] = sum;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 32) {
-            sum_t all = 0;
+            double2 all = 0;
             #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += (double2) (sums[u][2 * adder], sums[u][2 * adder + 1]);

@@ -15,9 +15,8 @@ static float2 scaled(float2 x, float re, float im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,
-        float beta_imag,
-        __global float2 *p)
+static void put(float2 x, int is_conjugated, float alpha, float alpha_imag,
+        float beta, float beta_imag, __global float2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
@@ -46,8 +45,8 @@ static float4 load_vector(__global const float2 *p)
 }
 
 // put for elements side by side.
-static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_imag, float beta,
-        float beta_imag, __global float2 *p)
+static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_imag,
+        float beta, float beta_imag, __global float2 *p)
 {
     const float sign = is_conjugated ? -1 : 1;
     x *= (float4) (1, sign, 1, sign);
@@ -138,82 +137,82 @@ void kiln_cgemm_packed_multiply(long M, long N, long K,
 
     // K advances by 128, so that a slice of a panel of B stays in the nearest cache.
     for (long k0 = 0; k0 == 0 || k0 < K; k0 += 128) {
-        const long depth = min(K - k0, (long) 128);
+        const long depth = min(K - k0, 128L);
         __local float *sum = sums;
+        // Columns in the outer loop: a panel of B stays in the nearest cache for 2 panels of A.
         for (long col = first_col; col < end_col; col += 4)
-        for (long row = first_row; row < end_row; row += 3) {
-            __global const float *restrict b = packed_b + 2 * (b_at + col * K + k0 * 4);
-            __global const float *restrict a = packed_a + 2 * (a_at + row * K + k0 * 3);
-            float4 c0_0 = 0, c0_1 = 0;
-            float4 c1_0 = 0, c1_1 = 0;
-            float4 c2_0 = 0, c2_1 = 0;
-            if (k0 > 0) {
-                c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);
-                c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);
-                c2_0 = vload4(4, sum); c2_1 = vload4(5, sum);
-            }
-            long k = 0;
-            for (; k < depth; k++) {
-                const float4 b0 = vload4(0, b);
-                const float4 b1 = vload4(1, b);
-                c0_0 += a[0] * b0; c0_1 += a[0] * b1;
-                c1_0 += a[2] * b0; c1_1 += a[2] * b1;
-                c2_0 += a[4] * b0; c2_1 += a[4] * b1;
-                const float4 q0 = times_i(b0), q1 = times_i(b1);
-                c0_0 += a[1] * q0; c0_1 += a[1] * q1;
-                c1_0 += a[3] * q0; c1_1 += a[3] * q1;
-                c2_0 += a[5] * q0; c2_1 += a[5] * q1;
-                b += 8;
-                a += 6;
-            }
-            // Alpha and beta are for the sum of all slices.
-            if (k0 + 128 < K) {
-                keep(c0_0, 0, sum); keep(c0_1, 1, sum);
-                keep(c1_0, 2, sum); keep(c1_1, 3, sum);
-                keep(c2_0, 4, sum); keep(c2_1, 5, sum);
-            } else {
-                // C = alpha c + beta C for the 3 x 4 block at (row, col).
-                if (row < M) {
-                    __global float2 *out = C + row * ldc + col;
-                    if (col + 4 <= N) {
-                        put_vector(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);
-                        put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);
-                    } else {
-                        float2 x[4];
-                        vstore4(c0_0, 0, (float *) (x));
-                        vstore4(c0_1, 0, (float *) (x + 2));
-                        for (int n = 0; n < 4 && col + n < N; n++)
-                            put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
+            for (long row = first_row; row < end_row; row += 3) {
+                __global const float *restrict b = packed_b + 2 * (b_at + col * K + k0 * 4);
+                __global const float *restrict a = packed_a + 2 * (a_at + row * K + k0 * 3);
+                float4 c0_0 = 0, c0_1 = 0;
+                float4 c1_0 = 0, c1_1 = 0;
+                float4 c2_0 = 0, c2_1 = 0;
+                if (k0 > 0) {
+                    c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);
+                    c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);
+                    c2_0 = vload4(4, sum); c2_1 = vload4(5, sum);
+                }
+                for (long k = 0; k < depth; k++) {
+                    const float4 b0 = vload4(0, b);
+                    const float4 b1 = vload4(1, b);
+                    c0_0 += a[0] * b0; c0_1 += a[0] * b1;
+                    c1_0 += a[2] * b0; c1_1 += a[2] * b1;
+                    c2_0 += a[4] * b0; c2_1 += a[4] * b1;
+                    const float4 q0 = times_i(b0), q1 = times_i(b1);
+                    c0_0 += a[1] * q0; c0_1 += a[1] * q1;
+                    c1_0 += a[3] * q0; c1_1 += a[3] * q1;
+                    c2_0 += a[5] * q0; c2_1 += a[5] * q1;
+                    b += 8;
+                    a += 6;
+                }
+                // Alpha and beta are for the sum of all slices.
+                if (k0 + 128 < K) {
+                    keep(c0_0, 0, sum); keep(c0_1, 1, sum);
+                    keep(c1_0, 2, sum); keep(c1_1, 3, sum);
+                    keep(c2_0, 4, sum); keep(c2_1, 5, sum);
+                } else {
+                    // C = alpha c + beta C for the 3 x 4 block at (row, col).
+                    if (row < M) {
+                        __global float2 *out = C + row * ldc + col;
+                        if (col + 4 <= N) {
+                            put_vector(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);
+                            put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);
+                        } else {
+                            float2 x[4];
+                            vstore4(c0_0, 0, (float *) &x[0]);
+                            vstore4(c0_1, 0, (float *) &x[2]);
+                            for (int n = 0; n < 4 && col + n < N; n++)
+                                put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
+                        }
+                    }
+                    if (row + 1 < M) {
+                        __global float2 *out = C + (row + 1) * ldc + col;
+                        if (col + 4 <= N) {
+                            put_vector(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);
+                            put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);
+                        } else {
+                            float2 x[4];
+                            vstore4(c1_0, 0, (float *) &x[0]);
+                            vstore4(c1_1, 0, (float *) &x[2]);
+                            for (int n = 0; n < 4 && col + n < N; n++)
+                                put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
+                        }
+                    }
+                    if (row + 2 < M) {
+                        __global float2 *out = C + (row + 2) * ldc + col;
+                        if (col + 4 <= N) {
+                            put_vector(c2_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);
+                            put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);
+                        } else {
+                            float2 x[4];
+                            vstore4(c2_0, 0, (float *) &x[0]);
+                            vstore4(c2_1, 0, (float *) &x[2]);
+                            for (int n = 0; n < 4 && col + n < N; n++)
+                                put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
+                        }
                     }
                 }
-                if (row + 1 < M) {
-                    __global float2 *out = C + (row + 1) * ldc + col;
-                    if (col + 4 <= N) {
-                        put_vector(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);
-                        put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);
-                    } else {
-                        float2 x[4];
-                        vstore4(c1_0, 0, (float *) (x));
-                        vstore4(c1_1, 0, (float *) (x + 2));
-                        for (int n = 0; n < 4 && col + n < N; n++)
-                            put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
-                    }
-                }
-                if (row + 2 < M) {
-                    __global float2 *out = C + (row + 2) * ldc + col;
-                    if (col + 4 <= N) {
-                        put_vector(c2_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);
-                        put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);
-                    } else {
-                        float2 x[4];
-                        vstore4(c2_0, 0, (float *) (x));
-                        vstore4(c2_1, 0, (float *) (x + 2));
-                        for (int n = 0; n < 4 && col + n < N; n++)
-                            put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
-                    }
-                }
+                sum += 24;
             }
-            sum += 24;
-        }
     }
 }

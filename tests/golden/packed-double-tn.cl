@@ -99,45 +99,44 @@ void kiln_dgemm_packed_multiply(long M, long N, long K,
     const long first_col = get_group_id(0) * 4, end_col = min(first_col + 4, N);
     C += c_offset;
 
-    const long k0 = 0, depth = K;
+    // Columns in the outer loop: a panel of B stays in the nearest cache for 2 panels of A.
     for (long col = first_col; col < end_col; col += 2)
-    for (long row = first_row; row < end_row; row += 2) {
-        __global const double *restrict b = packed_b + b_at + col * K + k0 * 2;
-        __global const double *restrict a = packed_a + a_at + row * K + k0 * 2;
-        double2 c0_0 = 0;
-        double2 c1_0 = 0;
-        long k = 0;
-        for (; k < depth; k++) {
-            const double2 b0 = vload2(0, b);
-            const double a0 = a[0];
-            c0_0 += a0 * b0;
-            const double a1 = a[1];
-            c1_0 += a1 * b0;
-            b += 2;
-            a += 2;
-        }
-        // C = alpha c + beta C for the 2 x 2 block at (row, col).
-        if (row < M) {
-            __global double *out = C + row * ldc + col;
-            if (col + 2 <= N) {
-                put_vector(c0_0, alpha, beta, out);
-            } else {
-                double x[2];
-                vstore2(c0_0, 0, x);
-                for (int n = 0; n < 2 && col + n < N; n++)
-                    put(x[n], alpha, beta, out + n);
+        for (long row = first_row; row < end_row; row += 2) {
+            __global const double *restrict b = packed_b + b_at + col * K;
+            __global const double *restrict a = packed_a + a_at + row * K;
+            double2 c0_0 = 0;
+            double2 c1_0 = 0;
+            for (long k = 0; k < K; k++) {
+                const double2 b0 = vload2(0, b);
+                const double a0 = a[0];
+                c0_0 += a0 * b0;
+                const double a1 = a[1];
+                c1_0 += a1 * b0;
+                b += 2;
+                a += 2;
+            }
+            // C = alpha c + beta C for the 2 x 2 block at (row, col).
+            if (row < M) {
+                __global double *out = C + row * ldc + col;
+                if (col + 2 <= N) {
+                    put_vector(c0_0, alpha, beta, out);
+                } else {
+                    double x[2];
+                    vstore2(c0_0, 0, x);
+                    for (int n = 0; n < 2 && col + n < N; n++)
+                        put(x[n], alpha, beta, out + n);
+                }
+            }
+            if (row + 1 < M) {
+                __global double *out = C + (row + 1) * ldc + col;
+                if (col + 2 <= N) {
+                    put_vector(c1_0, alpha, beta, out);
+                } else {
+                    double x[2];
+                    vstore2(c1_0, 0, x);
+                    for (int n = 0; n < 2 && col + n < N; n++)
+                        put(x[n], alpha, beta, out + n);
+                }
             }
         }
-        if (row + 1 < M) {
-            __global double *out = C + (row + 1) * ldc + col;
-            if (col + 2 <= N) {
-                put_vector(c1_0, alpha, beta, out);
-            } else {
-                double x[2];
-                vstore2(c1_0, 0, x);
-                for (int n = 0; n < 2 && col + n < N; n++)
-                    put(x[n], alpha, beta, out + n);
-            }
-        }
-    }
 }

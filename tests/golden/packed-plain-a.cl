@@ -75,47 +75,46 @@ void kiln_sgemm_packed_multiply(long M, long N, long K,
     C += c_offset;
     A += a_offset;
 
-    const long k0 = 0, depth = K;
+    // Columns in the outer loop: a panel of B stays in the nearest cache for 2 panels of A.
     for (long col = first_col; col < end_col; col += 4)
-    for (long row = first_row; row < end_row; row += 2) {
-        __global const float *restrict b = packed_b + b_at + col * K + k0 * 4;
-        __global const float *restrict a = A + k0 * lda;
-        const long r0 = min(row, M - 1);
-        const long r1 = min(row + 1, M - 1);
-        float4 c0_0 = 0;
-        float4 c1_0 = 0;
-        long k = 0;
-        for (; k < depth; k++) {
-            const float4 b0 = vload4(0, b);
-            const float a0 = load(a + r0);
-            c0_0 += a0 * b0;
-            const float a1 = load(a + r1);
-            c1_0 += a1 * b0;
-            b += 4;
-            a += lda;
-        }
-        // C = alpha c + beta C for the 2 x 4 block at (row, col).
-        if (row < M) {
-            __global float *out = C + row * ldc + col;
-            if (col + 4 <= N) {
-                put_vector(c0_0, alpha, beta, out);
-            } else {
-                float x[4];
-                vstore4(c0_0, 0, x);
-                for (int n = 0; n < 4 && col + n < N; n++)
-                    put(x[n], alpha, beta, out + n);
+        for (long row = first_row; row < end_row; row += 2) {
+            __global const float *restrict b = packed_b + b_at + col * K;
+            __global const float *restrict a = A;
+            const long r0 = min(row, M - 1);
+            const long r1 = min(row + 1, M - 1);
+            float4 c0_0 = 0;
+            float4 c1_0 = 0;
+            for (long k = 0; k < K; k++) {
+                const float4 b0 = vload4(0, b);
+                const float a0 = load(a + r0);
+                c0_0 += a0 * b0;
+                const float a1 = load(a + r1);
+                c1_0 += a1 * b0;
+                b += 4;
+                a += lda;
+            }
+            // C = alpha c + beta C for the 2 x 4 block at (row, col).
+            if (row < M) {
+                __global float *out = C + row * ldc + col;
+                if (col + 4 <= N) {
+                    put_vector(c0_0, alpha, beta, out);
+                } else {
+                    float x[4];
+                    vstore4(c0_0, 0, x);
+                    for (int n = 0; n < 4 && col + n < N; n++)
+                        put(x[n], alpha, beta, out + n);
+                }
+            }
+            if (row + 1 < M) {
+                __global float *out = C + (row + 1) * ldc + col;
+                if (col + 4 <= N) {
+                    put_vector(c1_0, alpha, beta, out);
+                } else {
+                    float x[4];
+                    vstore4(c1_0, 0, x);
+                    for (int n = 0; n < 4 && col + n < N; n++)
+                        put(x[n], alpha, beta, out + n);
+                }
             }
         }
-        if (row + 1 < M) {
-            __global float *out = C + (row + 1) * ldc + col;
-            if (col + 4 <= N) {
-                put_vector(c1_0, alpha, beta, out);
-            } else {
-                float x[4];
-                vstore4(c1_0, 0, x);
-                for (int n = 0; n < 4 && col + n < N; n++)
-                    put(x[n], alpha, beta, out + n);
-            }
-        }
-    }
 }

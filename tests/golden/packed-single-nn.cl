@@ -56,8 +56,8 @@ void kiln_sgemm_packed_packa(long lines, long K,
     for (; k + 2 <= k1; k += 2, in += 2, out += 4) {
         const float2 x0_0 = vload2(0, in + l0);
         const float2 x0_1 = vload2(0, in + l1);
-        const float2 x1_0 = (float2)(x0_0.even, x0_1.even);
-        const float2 x1_1 = (float2)(x0_0.odd, x0_1.odd);
+        const float2 x1_0 = (float2) (x0_0.even, x0_1.even);
+        const float2 x1_1 = (float2) (x0_0.odd, x0_1.odd);
         vstore2(x1_0, 0, out);
         vstore2(x1_1, 0, out + 2);
     }
@@ -106,45 +106,44 @@ void kiln_sgemm_packed_multiply(long M, long N, long K,
     const long first_col = get_group_id(0) * 8, end_col = min(first_col + 8, N);
     C += c_offset;
 
-    const long k0 = 0, depth = K;
+    // Columns in the outer loop: a panel of B stays in the nearest cache for 2 panels of A.
     for (long col = first_col; col < end_col; col += 4)
-    for (long row = first_row; row < end_row; row += 2) {
-        __global const float *restrict b = packed_b + b_at + col * K + k0 * 4;
-        __global const float *restrict a = packed_a + a_at + row * K + k0 * 2;
-        float4 c0_0 = 0;
-        float4 c1_0 = 0;
-        long k = 0;
-        for (; k < depth; k++) {
-            const float4 b0 = vload4(0, b);
-            const float a0 = a[0];
-            c0_0 += a0 * b0;
-            const float a1 = a[1];
-            c1_0 += a1 * b0;
-            b += 4;
-            a += 2;
-        }
-        // C = alpha c + beta C for the 2 x 4 block at (row, col).
-        if (row < M) {
-            __global float *out = C + row * ldc + col;
-            if (col + 4 <= N) {
-                put_vector(c0_0, alpha, beta, out);
-            } else {
-                float x[4];
-                vstore4(c0_0, 0, x);
-                for (int n = 0; n < 4 && col + n < N; n++)
-                    put(x[n], alpha, beta, out + n);
+        for (long row = first_row; row < end_row; row += 2) {
+            __global const float *restrict b = packed_b + b_at + col * K;
+            __global const float *restrict a = packed_a + a_at + row * K;
+            float4 c0_0 = 0;
+            float4 c1_0 = 0;
+            for (long k = 0; k < K; k++) {
+                const float4 b0 = vload4(0, b);
+                const float a0 = a[0];
+                c0_0 += a0 * b0;
+                const float a1 = a[1];
+                c1_0 += a1 * b0;
+                b += 4;
+                a += 2;
+            }
+            // C = alpha c + beta C for the 2 x 4 block at (row, col).
+            if (row < M) {
+                __global float *out = C + row * ldc + col;
+                if (col + 4 <= N) {
+                    put_vector(c0_0, alpha, beta, out);
+                } else {
+                    float x[4];
+                    vstore4(c0_0, 0, x);
+                    for (int n = 0; n < 4 && col + n < N; n++)
+                        put(x[n], alpha, beta, out + n);
+                }
+            }
+            if (row + 1 < M) {
+                __global float *out = C + (row + 1) * ldc + col;
+                if (col + 4 <= N) {
+                    put_vector(c1_0, alpha, beta, out);
+                } else {
+                    float x[4];
+                    vstore4(c1_0, 0, x);
+                    for (int n = 0; n < 4 && col + n < N; n++)
+                        put(x[n], alpha, beta, out + n);
+                }
             }
         }
-        if (row + 1 < M) {
-            __global float *out = C + (row + 1) * ldc + col;
-            if (col + 4 <= N) {
-                put_vector(c1_0, alpha, beta, out);
-            } else {
-                float x[4];
-                vstore4(c1_0, 0, x);
-                for (int n = 0; n < 4 && col + n < N; n++)
-                    put(x[n], alpha, beta, out + n);
-            }
-        }
-    }
 }

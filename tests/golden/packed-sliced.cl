@@ -56,8 +56,8 @@ void kiln_sgemm_packed_packa(long lines, long K,
     for (; k + 2 <= k1; k += 2, in += 2, out += 4) {
         const float2 x0_0 = vload2(0, in + l0);
         const float2 x0_1 = vload2(0, in + l1);
-        const float2 x1_0 = (float2)(x0_0.even, x0_1.even);
-        const float2 x1_1 = (float2)(x0_0.odd, x0_1.odd);
+        const float2 x1_0 = (float2) (x0_0.even, x0_1.even);
+        const float2 x1_1 = (float2) (x0_0.odd, x0_1.odd);
         vstore2(x1_0, 0, out);
         vstore2(x1_1, 0, out + 2);
     }
@@ -116,21 +116,41 @@ void kiln_sgemm_packed_multiply(long M, long N, long K,
 
     // K advances by 128, so that a slice of a panel of B stays in the nearest cache.
     for (long k0 = 0; k0 == 0 || k0 < K; k0 += 128) {
-        const long depth = min(K - k0, (long) 128);
+        const long depth = min(K - k0, 128L);
         __local float *sum = sums;
+        // Columns in the outer loop: a panel of B stays in the nearest cache for 2 panels of A.
         for (long col = first_col; col < end_col; col += 4)
-        for (long row = first_row; row < end_row; row += 2) {
-            __global const float *restrict b = packed_b + b_at + col * K + k0 * 4;
-            __global const float *restrict a = packed_a + a_at + row * K + k0 * 2;
-            float4 c0_0 = 0;
-            float4 c1_0 = 0;
-            if (k0 > 0) {
-                c0_0 = vload4(0, sum);
-                c1_0 = vload4(1, sum);
-            }
-            long k = 0;
-            for (; k + 2 <= depth; k += 2) {
-                {
+            for (long row = first_row; row < end_row; row += 2) {
+                __global const float *restrict b = packed_b + b_at + col * K + k0 * 4;
+                __global const float *restrict a = packed_a + a_at + row * K + k0 * 2;
+                float4 c0_0 = 0;
+                float4 c1_0 = 0;
+                if (k0 > 0) {
+                    c0_0 = vload4(0, sum);
+                    c1_0 = vload4(1, sum);
+                }
+                long k = 0;
+                for (; k + 2 <= depth; k += 2) {
+                    {
+                        const float4 b0 = vload4(0, b);
+                        const float a0 = a[0];
+                        c0_0 += a0 * b0;
+                        const float a1 = a[1];
+                        c1_0 += a1 * b0;
+                        b += 4;
+                        a += 2;
+                    }
+                    {
+                        const float4 b0 = vload4(0, b);
+                        const float a0 = a[0];
+                        c0_0 += a0 * b0;
+                        const float a1 = a[1];
+                        c1_0 += a1 * b0;
+                        b += 4;
+                        a += 2;
+                    }
+                }
+                for (; k < depth; k++) {
                     const float4 b0 = vload4(0, b);
                     const float a0 = a[0];
                     c0_0 += a0 * b0;
@@ -139,55 +159,36 @@ void kiln_sgemm_packed_multiply(long M, long N, long K,
                     b += 4;
                     a += 2;
                 }
-                {
-                    const float4 b0 = vload4(0, b);
-                    const float a0 = a[0];
-                    c0_0 += a0 * b0;
-                    const float a1 = a[1];
-                    c1_0 += a1 * b0;
-                    b += 4;
-                    a += 2;
-                }
-            }
-            for (; k < depth; k++) {
-                const float4 b0 = vload4(0, b);
-                const float a0 = a[0];
-                c0_0 += a0 * b0;
-                const float a1 = a[1];
-                c1_0 += a1 * b0;
-                b += 4;
-                a += 2;
-            }
-            // Alpha and beta are for the sum of all slices.
-            if (k0 + 128 < K) {
-                keep(c0_0, 0, sum);
-                keep(c1_0, 1, sum);
-            } else {
-                // C = alpha c + beta C for the 2 x 4 block at (row, col).
-                if (row < M) {
-                    __global float *out = C + row * ldc + col;
-                    if (col + 4 <= N) {
-                        put_vector(c0_0, alpha, beta, out);
-                    } else {
-                        float x[4];
-                        vstore4(c0_0, 0, x);
-                        for (int n = 0; n < 4 && col + n < N; n++)
-                            put(x[n], alpha, beta, out + n);
+                // Alpha and beta are for the sum of all slices.
+                if (k0 + 128 < K) {
+                    keep(c0_0, 0, sum);
+                    keep(c1_0, 1, sum);
+                } else {
+                    // C = alpha c + beta C for the 2 x 4 block at (row, col).
+                    if (row < M) {
+                        __global float *out = C + row * ldc + col;
+                        if (col + 4 <= N) {
+                            put_vector(c0_0, alpha, beta, out);
+                        } else {
+                            float x[4];
+                            vstore4(c0_0, 0, x);
+                            for (int n = 0; n < 4 && col + n < N; n++)
+                                put(x[n], alpha, beta, out + n);
+                        }
+                    }
+                    if (row + 1 < M) {
+                        __global float *out = C + (row + 1) * ldc + col;
+                        if (col + 4 <= N) {
+                            put_vector(c1_0, alpha, beta, out);
+                        } else {
+                            float x[4];
+                            vstore4(c1_0, 0, x);
+                            for (int n = 0; n < 4 && col + n < N; n++)
+                                put(x[n], alpha, beta, out + n);
+                        }
                     }
                 }
-                if (row + 1 < M) {
-                    __global float *out = C + (row + 1) * ldc + col;
-                    if (col + 4 <= N) {
-                        put_vector(c1_0, alpha, beta, out);
-                    } else {
-                        float x[4];
-                        vstore4(c1_0, 0, x);
-                        for (int n = 0; n < 4 && col + n < N; n++)
-                            put(x[n], alpha, beta, out + n);
-                    }
-                }
+                sum += 8;
             }
-            sum += 8;
-        }
     }
 }

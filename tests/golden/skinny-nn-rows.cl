@@ -10,14 +10,10 @@ static void store(float x, __global float *p)
     *p = x;
 }
 
-// C = alpha x + beta C for one element; beta == 0 does not read C.
-static void put(float x, float alpha, float beta, __global float *p)
-{
-    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
-}
+// NVIDIA's instructions, as the PTX ISA names them. What only sm_90a has is masked as a comment;
+// the mask is taken from the PTX that this is compiled to.
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What
-// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -29,18 +25,21 @@ static void warp_sync(void)
     asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
 }
 
-// A barrier in local memory counts arrivals, and the bytes of copies under way.
+// A barrier in local memory counts arrivals, and the bytes of copies under way. When none is left
+// its phase is over, and the next one begins; phases have the parities 0, 1, 0 and so on.
 static void mbarrier_init(uint mbarrier, uint arrivals)
 {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
 }
 
+// Arrives, and lets the phase wait for so many bytes of the copy engine's as well.
 static void mbarrier_expect(uint mbarrier, uint bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::
             "r"(mbarrier), "r"(bytes) : "memory");
 }
 
+// Waits until the phase of this parity is over. At first that holds for parity 1.
 static void mbarrier_wait(uint mbarrier, uint phase)
 {
     asm volatile("{ .reg .pred done;\n"
@@ -56,7 +55,7 @@ static void fetch_bytes(uint to, __global const uchar *from, uint bytes, uint mb
             "r"(to), "l"((ulong) from), "r"(bytes), "r"(mbarrier) : "memory");
 }
 
-// Whether any of those who multiply says so.
+// Whether any of those who multiply says so. It is a barrier for them (barrier 1), too.
 static uint any_worker(uint says)
 {
     uint any;
@@ -91,10 +90,10 @@ static void settle(float c[48])
             "+f"(c[43]), "+f"(c[44]), "+f"(c[45]), "+f"(c[46]), "+f"(c[47]) :: "memory");
 }
 
-// Eight lines of a tile are put together again, in the place of their pieces or floats, and times
-// 2^-e: k after k, each with the eight lines side by side. Which k is where differs from group to
-// group, so that work-items meet in few banks. A warp does so.
-static void restore(__local uchar *eight, uint lines, int e, uint lane)
+// The nth eight lines of a tile as floats again, in the place of their pieces, and times 2^-e: k
+// after k, each with the eight lines side by side. k is at k ^ nth % 4, so that work-items meet in
+// few banks. Lines whose exponent is 1000 were not cut. A warp does so.
+static void restore(__local uchar *eight, uint nth, int e, uint lane)
 {
     uint4 high[2], low[2];
     #pragma unroll
@@ -112,7 +111,7 @@ static void restore(__local uchar *eight, uint lines, int e, uint lane)
         for (int u = 0; u < 8; u++) {
             const uint k = i * 32 + lane / 8 * 8 + u;
             const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
-            *(__local float *) (eight + (k ^ lines % 4) * 32 + lane % 8 * 4) =
+            *(__local float *) (eight + (k ^ nth % 4) * 32 + lane % 8 * 4) =
                     e == 1000 ? as_float(x[u]) : scaled(u % 2 ? two.y : two.x, -e);
         }
     }
@@ -177,13 +176,27 @@ static void fetch_y(uint to, uint full, __global const uchar *from)
     fetch_bytes(to, from, 24576, full);
 }
 
-// put for column `col` of the row `out`, if there is such a column and it is stored.
+// The first row and column of a tile of C. Tiles are taken in bands of 16 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 95) / 96;
+    const uint tiles_n = ((uint) N + 127) / 128;
+    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 16U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 96, tile_n * 128);
+}
+
+// C = alpha x + beta C for column `col` of the row `out`, if C has it.
 static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
+// The x of the work-item whose lane differs by `distance`, a power of two.
 static uint exchange(uint x, uint distance)
 {
     uint other;
@@ -192,6 +205,7 @@ static uint exchange(uint x, uint distance)
     return other;
 }
 
+// Two halves as a word, each rounded to the nearest.
 static uint pack_halves(float low, float high)
 {
     uint both;
@@ -200,13 +214,13 @@ static uint pack_halves(float low, float high)
 }
 
 // How a line is cut: the exponent of the power of two that brings its largest element to 2^14 or
-// more, below 2^15. `most` has its bits without the sign; `ranks` is the sum of the exponents, as
-// floats hold them, of the `num` elements but 0.
+// more, below 2^15. `most` has its bits without the sign; `exponents` is the sum of the exponents,
+// as floats hold them, of the `num` elements but 0.
 // 1000: it stays as it is, as an element is infinite or no number, or as the exponents are on
 // average 20 below the largest, or as it is so short that nothing is gained.
-static int exponent_of(uint most, ulong ranks, ulong num, long depth)
+static int exponent_of(uint most, ulong exponents, ulong num, long depth)
 {
-    if (depth < 16 || most >= 0x7f800000 || ranks + 20 * num < (most >> 23) * num)
+    if (depth < 16 || most >= 0x7f800000 || exponents + 20 * num < (most >> 23) * num)
         return 1000;
     return most != 0 ? 14 - ilogb(as_float(most)) : 0;
 }
@@ -275,7 +289,7 @@ static void load_some(float x[8], __global const float *from, long step, long nu
 
 // What exponent_of asks of a line.
 struct look {
-    uint most, ranks, num;
+    uint most, exponents, num;
 };
 
 static void look_at(struct look *look, const float x[8])
@@ -284,7 +298,7 @@ static void look_at(struct look *look, const float x[8])
     for (int i = 0; i < 8; i++) {
         const uint bits = as_uint(x[i]) & 0x7fffffff;
         look->most = max(look->most, bits);
-        look->ranks += bits >> 23;
+        look->exponents += bits >> 23;
         look->num += bits != 0;
     }
 }
@@ -296,20 +310,20 @@ static struct look look_of_all(struct look look, __local uint *scratch)
     #pragma unroll
     for (uint distance = 8; distance < 32; distance *= 2) {
         look.most = max(look.most, exchange(look.most, distance));
-        look.ranks += exchange(look.ranks, distance);
+        look.exponents += exchange(look.exponents, distance);
         look.num += exchange(look.num, distance);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item % 32 < 8) {
         scratch[item / 32 * 8 + own] = look.most;
-        scratch[128 + item / 32 * 8 + own] = look.ranks;
+        scratch[128 + item / 32 * 8 + own] = look.exponents;
         scratch[256 + item / 32 * 8 + own] = look.num;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     struct look all = { 0, 0, 0 };
     for (int i = 0; i < 16; i++) {
         all.most = max(all.most, scratch[i * 8 + own]);
-        all.ranks += scratch[128 + i * 8 + own];
+        all.exponents += scratch[128 + i * 8 + own];
         all.num += scratch[256 + i * 8 + own];
     }
     return all;
@@ -361,14 +375,14 @@ static void cut_along(long first, int e,
     }
 }
 
-// Copies four elements, or one.
-static void copy_4(uint to, __global const float *from)
+// Begins to copy four elements, or one.
+static void copy_float4(uint to, __global const float *from)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::
             "r"(to), "l"((ulong) from) : "memory");
 }
 
-static void copy_1(uint to, __global const float *from)
+static void copy_float(uint to, __global const float *from)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::
             "r"(to), "l"((ulong) from) : "memory");
@@ -398,7 +412,7 @@ static void copy_ones(uint to, __global const float *X, long ldx)
     X += k * ldx + line;
     #pragma unroll
     for (uint i = 0; i < 64; i += 2, X += 2 * ldx)
-        copy_1(to + x_place(line, k + i) * 4, X);
+        copy_float(to + x_place(line, k + i) * 4, X);
 }
 
 static void copy_fours(uint to, __global const float *X, long ldx)
@@ -408,7 +422,7 @@ static void copy_fours(uint to, __global const float *X, long ldx)
     X += k * ldx + line;
     #pragma unroll
     for (uint i = 0; i < 64; i += 8, X += 8 * ldx)
-        copy_4(to + x_place(line, k + i) * 4, X);
+        copy_float4(to + x_place(line, k + i) * 4, X);
 }
 
 // The same where `num` lines and `depth` k are there, the others become 0.
@@ -491,7 +505,7 @@ void kiln_xgemm_skinny_cuta(long lines, long depth,
         const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;
         const struct look look = look_of_all(
                 look_along(first, X, ldx, lines, begin, end), scratch);
-        const int e = exponent_of(look.most, look.ranks, look.num, depth);
+        const int e = exponent_of(look.most, look.exponents, look.num, depth);
         if (get_local_id(0) < 8)
             ((__global int *) work)[first + get_local_id(0)] = e;
         cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -505,9 +519,9 @@ void kiln_xgemm_skinny_cuta(long lines, long depth,
 // X is op(B), and Y is op(A), of few rows.
 // A line is a column of X or a row of Y.
 // Y has been cut into halves, an element y of a line into y = 2^-e (high + 2^-11 low). A work-group
-// multiplies 128 lines of X with 96 of Y, 64 of k at a time: 2 warp groups have 64 lines of X each,
-// and cut them themselves. Up to 3 tiles are under way: of X, each warp copies what it cuts; of Y,
-// one work-item fetches the tile, and a `full` barrier says that it is there.
+// multiplies 128 lines of X with 96 of Y, 64 of k at a time. A warp group has 64 lines of X, and
+// cuts them itself. Up to 3 tiles are under way: of X, each warp copies what it cuts; of Y, one
+// work-item fetches the tile, and a `full` barrier says that it is there.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_xgemm_skinny_multiply(long M, long N, long K,
         __global const float *restrict X, long x_offset, long ldx,
@@ -524,8 +538,8 @@ void kiln_xgemm_skinny_multiply(long M, long N, long K,
     C += c_offset;
     const long x_lines = N, y_lines = (M + 95) / 96 * 96;
     X += x_offset;
-    // Whether four elements may be copied at once.
-    const bool is_aligned = (((ulong) X | (ulong) (ldx * 4)) & 15) == 0;
+    // Whether four elements of X may be copied at once.
+    const bool x_is_aligned = (((ulong) X | (ulong) (ldx * 4)) & 15) == 0;
     // The exponents, one for each line, lie before the pieces.
     __global const int *exponents = (__global const int *) (packed_y + packed_y_at * 4);
     __global const uchar *pieces = (__global const uchar *) (exponents + y_lines);
@@ -534,15 +548,12 @@ void kiln_xgemm_skinny_multiply(long M, long N, long K,
             mbarrier_init(fulls + 8 * s, 1);
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
+    // The barriers are used only behind the first any_worker, where all meet.
     uint stage = 0, phase = 0;
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int first = 0, num = (K + 63) / 64;
-    // Work-groups that run together share rows and columns: 16 rows of tiles at a time.
-    const uint tiles_m = ((uint) M + 95) / 96, tiles_n = ((uint) N + 127) / 128;
-    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;
-    const uint band_rows = min(tiles_m - band, (uint) 16);
-    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-    const int first_m = tile_m * 96, first_n = tile_n * 128;
+    const int num = (K + 63) / 64;
+    const int2 origin = origin_of_tile(tile, M, N);
+    const int first_m = origin.x, first_n = origin.y;
     const long first_x = first_n, first_y = first_m;
     // Where a line of Y is not cut, no line of X is.
     uint is_plain = 0;
@@ -554,8 +565,8 @@ void kiln_xgemm_skinny_multiply(long M, long N, long K,
     const long own = first_x + item / 32 * 16;
     const int num_own = x_lines - own;
     __global const float *own_x = X + own;
-    // Sums are times 2^(e of the line of Y) and 2^r, where r is the exponent of the largest element
-    // of a line of X so far.
+    // Sums are times 2^(e of the line of Y) and 2^r, where r is the least exponent that the line of
+    // X has had so far; 300, before, is more than any. A work-item has parts of two lines.
     float c[48];
     int r[2] = { is_plain ? 0 : 300, is_plain ? 0 : 300 };
     #pragma unroll
@@ -589,17 +600,17 @@ void kiln_xgemm_skinny_multiply(long M, long N, long K,
             refuses = any_worker(refuses);
         }
         if (t < num) {
-            const int step = first + t;
-            const uint place = (stage + min(t, 2)) % 3;
+            const int step = t;
+            const uint next = (stage + min(t, 2)) % 3;
             if (item == 0)
-                fetch_y(y_at + place * 24576, fulls + 8 * place,
+                fetch_y(y_at + next * 24576, fulls + 8 * next,
                         pieces + (step * (y_lines / 8) + first_y / 8) * 2048);
-            const uint x_to = x_at + (place * 128 + item / 32 * 16) * 256;
+            const uint x_to = x_at + (next * 128 + item / 32 * 16) * 256;
             __global const float *from = own_x + (long) step * 64 * ldx;
             const int depth = (int) K - step * 64;
             if (num_own < 16 || depth < 64)
                 copy_some(x_to, from, ldx, num_own, depth);
-            else if (is_aligned)
+            else if (x_is_aligned)
                 copy_fours(x_to, from, ldx);
             else
                 copy_ones(x_to, from, ldx);

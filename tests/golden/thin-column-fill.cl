@@ -56,15 +56,15 @@ void kiln_dgemm_thin_multiply(long L, long S, long K,
     C += c_offset;
 
     // Past the end the last vector, which ends where the row does, is repeated.
-    const long begin = l, first = max(min(l, L - 2), (long) 0);
+    const long begin = l;
+    const long first = max(min(l, L - 2), 0L);
     double2 c0 = 0;
     long k = from + along_k;
     if (L < 2)
-        for (; k < to; k += 1) {
+        for (; k < to; k++) {
             // A row is less than a vector.
             __global const double *x = X + k * ldx;
-            const double2 a = (double2) (load(x + min((long) 0, L - 1)),
-                    load(x + min((long) 1, L - 1)));
+            const double2 a = (double2) (load(x + min(0L, L - 1)), load(x + min(1L, L - 1)));
             c0 += a * load(y0 + k * y_step);
         }
     for (; k + 1 < to; k += 2) {
@@ -74,7 +74,7 @@ void kiln_dgemm_thin_multiply(long L, long S, long K,
         c0 += a0 * load(y0 + k * y_step);
         c0 += a1 * load(y0 + (k + 1) * y_step);
     }
-    for (; k < to; k += 1) {
+    for (; k < to; k++) {
         __global const double *x = X + k * ldx + first;
         const double2 a0 = load_row(x);
         c0 += a0 * load(y0 + k * y_step);
@@ -104,7 +104,7 @@ void kiln_dgemm_thin_add(long L, long S,
     const long size = (long) S * L;
     __global const double *first = parts + parts_at + (long) s * L + min(l, L - 1);
     double sum = 0;
-    // 2 work-items take every 2-th part each, and one of them adds up.
+    // Each of 2 work-items adds up one part in 2; the first then adds up their sums.
     __local double sums[2][32];
     const int way = get_local_id(1), adder = get_local_id(0);
     #pragma unroll 4

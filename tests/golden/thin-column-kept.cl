@@ -34,7 +34,6 @@ void kiln_hgemm_thin_multiply(int L, int S, int K,
     // A part of Y; at the end the sums.
     __local float kept[256] __attribute__((aligned(8)));
     const int along_k = get_local_id(1), along_l = get_local_id(0);
-    const int l = (int) get_group_id(0) * 8 + along_l * 2;
     const int s = (int) get_group_id(1) * 4;
     // A part of K has whole steps of 4, as many as another or one more.
     const int steps = K / 4 + (K % 4 != 0);
@@ -49,9 +48,8 @@ void kiln_hgemm_thin_multiply(int L, int S, int K,
     C += c_offset;
 
     const int base = (int) get_group_id(0) * 8;
-    // A work-item's columns of X are side by side where that makes aligned vectors; else they are 4
-    // apart, so that those of all are side by side. Past the end the last is repeated.
-    const bool whole = false;
+    // A work-item's columns of X are 4 apart, so that those of all are side by side.
+    // Past the end the last is repeated.
     float c[4][2];
     #pragma unroll
     for (int j = 0; j < 4; j++)
@@ -61,10 +59,11 @@ void kiln_hgemm_thin_multiply(int L, int S, int K,
     int column[2];
     #pragma unroll
     for (int v = 0; v < 2; v++)
-        column[v] = whole ? l + v : min(base + v * 4 + along_l, L - 1);
+        column[v] = min(base + v * 4 + along_l, L - 1);
     for (int chunk = from; chunk < to; chunk += 64) {
         // The part of Y for the values of k from `chunk` to `end`.
         const int end = min(chunk + 64, to);
+        // All are through with the part before.
         barrier(CLK_LOCAL_MEM_FENCE);
         for (int i = item; i < (end - chunk) * 4; i += 8) {
             const int at = i / 4, j = i % 4;
@@ -115,7 +114,7 @@ void kiln_hgemm_thin_multiply(int L, int S, int K,
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int i = item; i < 32; i += 8) {
         const int of = i % 4, v = i / 4 % 2, j = i / 8;
-        const int at = base + (whole ? of * 2 + v : v * 4 + of);
+        const int at = base + v * 4 + of;
         __local const float *sums = kept + (j * 2 + v) * 10 + of;
         float sum = sums[0];
         sum += sums[5];
@@ -140,7 +139,7 @@ void kiln_hgemm_thin_add(int L, int S,
     const long size = (long) S * L;
     __global const float *first = parts + parts_at + (long) s * L + min(l, L - 1);
     float sum = 0;
-    // 2 work-items take every 2-th part each, and one of them adds up.
+    // Each of 2 work-items adds up one part in 2; the first then adds up their sums.
     __local float sums[2][32];
     const int way = get_local_id(1), adder = get_local_id(0);
     #pragma unroll 4

@@ -81,9 +81,9 @@ void kiln_hgemm_thin_multiply(int L, int S, int K,
                     load(x0 + k + 12));
             const float4 a1 = (float4) (load(x1 + k), load(x1 + k + 4), load(x1 + k + 8),
                     load(x1 + k + 12));
-            const float4 b0 = (float4) (
-                    load(y0 + k * y_step), load(y0 + (k + 4) * y_step), load(y0 + (k + 8) * y_step),
-                            load(y0 + (k + 12) * y_step));
+            const float4 b0 =
+                    (float4) (load(y0 + k * y_step), load(y0 + (k + 4) * y_step),
+                            load(y0 + (k + 8) * y_step), load(y0 + (k + 12) * y_step));
             c0_0 += a0 * b0; c0_1 += a1 * b0;
         }
     }
@@ -96,7 +96,7 @@ void kiln_hgemm_thin_multiply(int L, int S, int K,
         c0_1.s0 += a1 * b0;
     }
 
-    const int begin = l, first = l;
+    const int first = l;
     const int item = along_l * 4 + along_k;
     part[0][item] = total(c0_0);
     part[1][item] = total(c0_1);
@@ -110,8 +110,8 @@ void kiln_hgemm_thin_multiply(int L, int S, int K,
     if (along_k == 0 && s < S) {
         const float sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
-            if (first + i >= begin && first + i < L) {
+            if (first + i < L)
                 put(sums[i], alpha, beta, C + (first + i) * ldc + s);
-            }
+
     }
 }

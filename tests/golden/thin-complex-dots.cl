@@ -17,9 +17,8 @@ static double2 scaled(double2 x, double re, double im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,
-        double beta_imag,
-        __global double2 *p)
+static void put(double2 x, int is_conjugated, double alpha, double alpha_imag,
+        double beta, double beta_imag, __global double2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
@@ -76,14 +75,14 @@ void kiln_zgemm_thin_multiply(long L, long S, long K,
     __global const double2 *x1 = X + min(l + 1, L - 1) * ldx;
     double2 c0_0 = 0, c0_1 = 0;
     long k = from + along_k;
-    for (; k + 1 <= to; k += 4) {
+    for (; k < to; k += 4) {
         const double2 a0 = load_row(x0 + k);
         const double2 a1 = load_row(x1 + k);
         const double2 b0 = load(y0 + k * y_step);
         c0_0 += products(a0, b0, sign); c0_1 += products(a1, b0, sign);
     }
 
-    const long begin = l, first = l;
+    const long first = l;
     const int item = along_l * 4 + along_k;
     part[0][item] = c0_0;
     part[1][item] = c0_1;
@@ -97,7 +96,7 @@ void kiln_zgemm_thin_multiply(long L, long S, long K,
     if (along_k == 0 && s < S) {
         const double2 sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
-            if (first + i >= begin && first + i < L) {
+            if (first + i < L) {
                 if (num_parts > 1)
                     parts[s * L + first + i] = sums[i];
                 else
@@ -119,7 +118,7 @@ void kiln_zgemm_thin_add(long L, long S,
     const long size = (long) S * L;
     __global const double2 *first = parts + parts_at + (long) s * L + min(l, L - 1);
     double2 sum = 0;
-    // 2 work-items take every 2-th part each, and one of them adds up.
+    // Each of 2 work-items adds up one part in 2; the first then adds up their sums.
     __local double2 sums[2][32];
     const int way = get_local_id(1), adder = get_local_id(0);
     #pragma unroll 4

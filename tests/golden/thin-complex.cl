@@ -15,9 +15,8 @@ static float2 scaled(float2 x, float re, float im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,
-        float beta_imag,
-        __global float2 *p)
+static void put(float2 x, int is_conjugated, float alpha, float alpha_imag,
+        float beta, float beta_imag, __global float2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
@@ -81,15 +80,15 @@ void kiln_cgemm_thin_multiply(long L, long S, long K,
     C += c_offset;
 
     // Past the end the last vector, which ends where the row does, is repeated.
-    const long begin = l, first = max(min(l, L - 2), (long) 0);
+    const long begin = l;
+    const long first = max(min(l, L - 2), 0L);
     float4 c0 = 0;
     long k = from + along_k;
     if (L < 2)
         for (; k < to; k += 4) {
             // A row is less than a vector.
             __global const float2 *x = X + k * ldx;
-            const float4 a = (float4) (load(x + min((long) 0, L - 1)),
-                    load(x + min((long) 1, L - 1)));
+            const float4 a = (float4) (load(x + min(0L, L - 1)), load(x + min(1L, L - 1)));
             c0 += products(a, load(y0 + k * y_step), sign);
         }
     // The address itself is tested: a buffer may begin at any element.
@@ -132,8 +131,8 @@ void kiln_cgemm_thin_multiply(long L, long S, long K,
         float2 sums[2];
         vstore4(part[item], 0, (float *) sums);
         for (int i = 0; i < 2; i++)
-            if (first + i >= begin && first + i < L) {
+            if (first + i >= begin && first + i < L)
                 put(sums[i], conj_a, alpha, alpha_imag, beta, beta_imag, C + s * ldc + first + i);
-            }
+
     }
 }

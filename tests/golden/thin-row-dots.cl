@@ -93,7 +93,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K,
         c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1;
     }
 
-    const long begin = l, first = l;
+    const long first = l;
     const int item = along_l * 4 + along_k;
     part[0][item] = total(c0_0);
     part[1][item] = total(c0_1);
@@ -107,9 +107,9 @@ void kiln_sgemm_thin_multiply(long L, long S, long K,
     if (along_k == 0 && s < S) {
         const float sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
-            if (first + i >= begin && first + i < L) {
+            if (first + i < L)
                 put(sums[i], alpha, beta, C + s * ldc + first + i);
-            }
+
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     part[0][item] = total(c1_0);
@@ -124,8 +124,8 @@ void kiln_sgemm_thin_multiply(long L, long S, long K,
     if (along_k == 0 && s + 1 < S) {
         const float sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
-            if (first + i >= begin && first + i < L) {
+            if (first + i < L)
                 put(sums[i], alpha, beta, C + (s + 1) * ldc + first + i);
-            }
+
     }
 }

@@ -63,6 +63,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K,
     for (long chunk = from; chunk < to; chunk += 64) {
         // The part of Y for the values of k from `chunk` to `end`.
         const long end = min(chunk + 64, to);
+        // All are through with the part before.
         barrier(CLK_LOCAL_MEM_FENCE);
         for (int j = get_local_id(1); j < 2; j += 2) {
             __global const float *y = Y + min(s + j, S - 1) * y_row + chunk;

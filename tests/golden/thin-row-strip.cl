@@ -47,8 +47,8 @@ void kiln_sgemm_thin_multiply(long L, long S, long K,
     C += c_offset;
 
     // The last vector ends where the row does.
-    const long last = max(L - 4, (long) 0);
-    const int vectors = min((L - l + 3) / 4, (long) 4);
+    const long last = max(L - 4, 0L);
+    const int vectors = min((L - l + 3) / 4, 4L);
     float4 c0[4];
     for (int v = 0; v < vectors; v++) {
         c0[v] = 0;
@@ -57,8 +57,9 @@ void kiln_sgemm_thin_multiply(long L, long S, long K,
     for (; L < 4 && k < to; k++) {
         // A row is less than a vector.
         __global const float *x = X + k * ldx;
-        const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)),
-                load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));
+        const float4 a = (float4) (
+                load(x + min(0L, L - 1)), load(x + min(1L, L - 1)), load(x + min(2L, L - 1)),
+                        load(x + min(3L, L - 1)));
         c0[0] += a * load(y0 + k * y_step);
     }
     for (; k + 1 < to; k += 2) {
@@ -84,8 +85,8 @@ void kiln_sgemm_thin_multiply(long L, long S, long K,
         float sums[4];
         vstore4(c0[v], 0, sums);
         for (int i = 0; i < 4; i++)
-            if (first + i >= begin && first + i < L) {
+            if (first + i >= begin && first + i < L)
                 put(sums[i], alpha, beta, C + s * ldc + first + i);
-            }
+
     }
 }

@@ -48,15 +48,15 @@ void kiln_sgemm_thin_multiply(long L, long S, long K,
     C += c_offset;
 
     // Past the end the last vector, which ends where the row does, is repeated.
-    const long begin = l, first = max(min(l, L - 2), (long) 0);
+    const long begin = l;
+    const long first = max(min(l, L - 2), 0L);
     float2 c0 = 0;
     long k = from + along_k;
     if (L < 2)
         for (; k < to; k += 4) {
             // A row is less than a vector.
             __global const float *x = X + k * ldx;
-            const float2 a = (float2) (load(x + min((long) 0, L - 1)),
-                    load(x + min((long) 1, L - 1)));
+            const float2 a = (float2) (load(x + min(0L, L - 1)), load(x + min(1L, L - 1)));
             c0 += a * load(y0 + k * y_step);
         }
     for (; k + 4 < to; k += 8) {
@@ -83,8 +83,8 @@ void kiln_sgemm_thin_multiply(long L, long S, long K,
         float sums[2];
         vstore2(part[item], 0, sums);
         for (int i = 0; i < 2; i++)
-            if (first + i >= begin && first + i < L) {
+            if (first + i >= begin && first + i < L)
                 put(sums[i], alpha, beta, C + s * ldc + first + i);
-            }
+
     }
 }

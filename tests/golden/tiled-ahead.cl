@@ -19,9 +19,9 @@ static void put(float x, float alpha, float beta, __global half *p)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored N x K.
-// Through local memory.
 // A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
-// A work-item has 2 x 2, rows 4 apart, vectors 4 apart.
+// A work-item has 2 x 2 of it, rows 4 apart, vectors 4 apart.
+// Tiles of A and B go through local memory.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_hgemm_tiled_multiply(int M, int N, int K,
         float alpha, float beta,
@@ -53,7 +53,7 @@ void kiln_hgemm_tiled_multiply(int M, int N, int K,
     float b_next0, b_next1;
     int k1 = 0;
     if (K > 0) {
-        // A tile of each, 4 deep, transposed if need be.
+        // A tile of A, 4 deep, into registers.
         {
             const int e = item, m = e % 8, k = e / 8;
             const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
@@ -64,6 +64,7 @@ void kiln_hgemm_tiled_multiply(int M, int N, int K,
             const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
             a_next1 = load(A + at_k * lda + row_a);
         }
+        // A tile of B, 4 deep, into registers.
         {
             const int e = item, k = e % 4, n = e / 4;
             const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
@@ -93,11 +94,12 @@ void kiln_hgemm_tiled_multiply(int M, int N, int K,
             const int e = item + 16, k = e % 4, n = e / 4;
             b_tile[k][n] = b_next1;
         }
+        // The tiles are there.
         barrier(CLK_LOCAL_MEM_FENCE);
 
         k1 += 4;
         if (k1 < K) {
-            // A tile of each, 4 deep, transposed if need be.
+            // A tile of A, 4 deep, into registers.
             {
                 const int e = item, m = e % 8, k = e / 8;
                 const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
@@ -108,6 +110,7 @@ void kiln_hgemm_tiled_multiply(int M, int N, int K,
                 const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
                 a_next1 = load(A + at_k * lda + row_a);
             }
+            // A tile of B, 4 deep, into registers.
             {
                 const int e = item, k = e % 4, n = e / 4;
                 const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
@@ -120,9 +123,8 @@ void kiln_hgemm_tiled_multiply(int M, int N, int K,
             }
         }
 
-        const int depth = min(K - k0, (int) 4);
-        int k = 0;
-        for (; k < depth; k++) {
+        const int depth = min(K - k0, 4);
+        for (int k = 0; k < depth; k++) {
             const float b0 = b_tile[k][local_n];
             const float b1 = b_tile[k][local_n + 4];
             const float a0 = a_tile[k][local_m];
@@ -130,6 +132,7 @@ void kiln_hgemm_tiled_multiply(int M, int N, int K,
             const float a1 = a_tile[k][local_m + 4];
             c1_0 += a1 * b0; c1_1 += a1 * b1;
         }
+        // The tiles have been read.
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 

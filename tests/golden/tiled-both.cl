@@ -38,9 +38,9 @@ static void put_vector(float2 x, float alpha, float beta, __global float *p)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
-// Through local memory.
 // A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
-// A work-item has 2 x 2.
+// A work-item has 2 x 2 of it.
+// Tiles of A and B go through local memory.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_sgemm_tiled_multiply(int M, int N, int K,
         float alpha, float beta,
@@ -69,8 +69,7 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
             const int along = quarter / 2, across = along ^ quarter % 2;
             const int m = tile_m + ((transposed ? across : along) ^ reversed) * side;
             const int n = tile_n + ((transposed ? along : across) ^ reversed) * side;
-            const int inside = max(min(side, tiles_m - m), (int) 0)
-                    * max(min(side, tiles_n - n), (int) 0);
+            const int inside = max(min(side, tiles_m - m), 0) * max(min(side, tiles_n - n), 0);
             if (left < inside) {
                 tile_m = m;
                 tile_n = n;
@@ -97,7 +96,7 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
     float b_next0, b_next1;
     int k1 = 0;
     if (K > 0) {
-        // A tile of each, 4 deep, transposed if need be.
+        // A tile of A, 4 deep, into registers.
         {
             const int e = item, k = e % 4, m = e / 4;
             const int row_a = first_m + m, at_k = k1 + k;
@@ -108,6 +107,7 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
             const int row_a = first_m + m, at_k = k1 + k;
             a_next1 = load(A + row_a * lda + at_k);
         }
+        // A tile of B, 4 deep, into registers.
         {
             const int e = item, k = e % 4, n = e / 4;
             const int at_k = k1 + k, col_b = first_n + n;
@@ -141,11 +141,12 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
             const int e = item + 16, k = e % 4, n = e / 4;
             b_tile[k][n] = b_next1;
         }
+        // The tiles are there, and all have multiplied those of the other buffer.
         barrier(CLK_LOCAL_MEM_FENCE);
 
         k1 += 4;
         if (k1 < K) {
-            // A tile of each, 4 deep, transposed if need be.
+            // A tile of A, 4 deep, into registers.
             {
                 const int e = item, k = e % 4, m = e / 4;
                 const int row_a = first_m + m, at_k = k1 + k;
@@ -156,6 +157,7 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
                 const int row_a = first_m + m, at_k = k1 + k;
                 a_next1 = load(A + row_a * lda + at_k);
             }
+            // A tile of B, 4 deep, into registers.
             {
                 const int e = item, k = e % 4, n = e / 4;
                 const int at_k = k1 + k, col_b = first_n + n;
@@ -168,7 +170,7 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
             }
         }
 
-        for (int k = 0; k < 4; k += 1) {
+        for (int k = 0; k < 4; k++) {
             const float2 b0 = *(__local const float2 *) &b_tile[k][local_n * 2];
             const float2 a0 = *(__local const float2 *) &a_tile[k][local_m * 2];
             c0_0 += a0.s0 * b0;

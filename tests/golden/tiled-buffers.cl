@@ -38,9 +38,9 @@ static void put_vector(float2 x, float alpha, float beta, __global float *p)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
-// Through local memory.
 // A work-group of 4 x 4 work-items computes 8 x 16 of C. K advances by 4.
-// A work-item has 2 x 4, vectors 8 apart.
+// A work-item has 2 x 4 of it, vectors 8 apart.
+// Tiles of A and B go through local memory.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_sgemm_tiled_multiply(int M, int N, int K,
         float alpha, float beta,
@@ -57,7 +57,7 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
     // Work-groups take tiles of C in bands of 4 rows, each column by column, so that those which
     // run together share rows and columns. The last band may have fewer rows.
     const int band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;
-    const int band_rows = min(tiles_m - band, (int) 4);
+    const int band_rows = min(tiles_m - band, 4);
     const int tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 8;
     const int first_n = tile_n * 16;
@@ -76,7 +76,7 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
         const int buffer = 0;
         __local float (*a_tile)[8] = a_tiles[buffer];
         __local float (*b_tile)[16] = b_tiles[buffer];
-        // A tile of each, 4 deep, transposed if need be.
+        // A tile of A, 4 deep, one row for each k: transposed.
         {
             const int e = item, k = e % 4, m = e / 4;
             const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
@@ -87,6 +87,7 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
             const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
             a_tile[k][m] = load(A + row_a * lda + at_k);
         }
+        // A tile of B, 4 deep, one row for each k.
         {
             const int e = item, n = e % 16, k = e / 16;
             const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
@@ -110,6 +111,7 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
     }
     int now = 0;
     for (int k0 = 0; k0 < K; k0 += 4, now = 1 - now) {
+        // The tiles are there, and all have multiplied those of the other buffer.
         barrier(CLK_LOCAL_MEM_FENCE);
 
         k1 += 4;
@@ -117,7 +119,7 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
             const int buffer = 1 - now;
             __local float (*a_tile)[8] = a_tiles[buffer];
             __local float (*b_tile)[16] = b_tiles[buffer];
-            // A tile of each, 4 deep, transposed if need be.
+            // A tile of A, 4 deep, one row for each k: transposed.
             {
                 const int e = item, k = e % 4, m = e / 4;
                 const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
@@ -128,6 +130,7 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
                 const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
                 a_tile[k][m] = load(A + row_a * lda + at_k);
             }
+            // A tile of B, 4 deep, one row for each k.
             {
                 const int e = item, n = e % 16, k = e / 16;
                 const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
@@ -153,9 +156,8 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
         __local float (*a_tile)[8] = a_tiles[buffer];
         __local float (*b_tile)[16] = b_tiles[buffer];
 
-        const int depth = min(K - k0, (int) 4);
-        int k = 0;
-        for (; k < depth; k++) {
+        const int depth = min(K - k0, 4);
+        for (int k = 0; k < depth; k++) {
             const float2 b0 = *(__local const float2 *) &b_tile[k][local_n * 2];
             const float2 b1 = *(__local const float2 *) &b_tile[k][local_n * 2 + 8];
             const float2 a0 = *(__local const float2 *) &a_tile[k][local_m * 2];

@@ -17,9 +17,8 @@ static double2 scaled(double2 x, double re, double im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,
-        double beta_imag,
-        __global double2 *p)
+static void put(double2 x, int is_conjugated, double alpha, double alpha_imag,
+        double beta, double beta_imag, __global double2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
@@ -37,9 +36,9 @@ static double2 times_i(double2 x)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
-// Through local memory.
 // A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
-// A work-item has 2 x 2, vectors 4 apart.
+// A work-item has 2 x 2 of it, vectors 4 apart.
+// Tiles of A and B go through local memory.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_zgemm_tiled_multiply(int M, int N, int K,
         double alpha, double alpha_imag, double beta, double beta_imag, int conj_a, int conj_b,
@@ -70,7 +69,7 @@ void kiln_zgemm_tiled_multiply(int M, int N, int K,
     double2 b_next0, b_next1;
     int k1 = 0;
     if (K > 0) {
-        // A tile of each, 4 deep, transposed if need be.
+        // A tile of A, 4 deep, into registers.
         {
             const int e = item, k = e % 4, m = e / 4;
             const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
@@ -81,6 +80,7 @@ void kiln_zgemm_tiled_multiply(int M, int N, int K,
             const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
             a_next1 = load(A + row_a * lda + at_k);
         }
+        // A tile of B, 4 deep, into registers.
         {
             const int e = item, k = e % 4, n = e / 4;
             const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
@@ -110,11 +110,12 @@ void kiln_zgemm_tiled_multiply(int M, int N, int K,
             const int e = item + 16, k = e % 4, n = e / 4;
             b_tile[k][n] = b_next1;
         }
+        // The tiles are there.
         barrier(CLK_LOCAL_MEM_FENCE);
 
         k1 += 4;
         if (k1 < K) {
-            // A tile of each, 4 deep, transposed if need be.
+            // A tile of A, 4 deep, into registers.
             {
                 const int e = item, k = e % 4, m = e / 4;
                 const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
@@ -125,6 +126,7 @@ void kiln_zgemm_tiled_multiply(int M, int N, int K,
                 const int row_a = min(first_m + m, M - 1), at_k = min(k1 + k, K - 1);
                 a_next1 = load(A + row_a * lda + at_k);
             }
+            // A tile of B, 4 deep, into registers.
             {
                 const int e = item, k = e % 4, n = e / 4;
                 const int at_k = min(k1 + k, K - 1), col_b = min(first_n + n, N - 1);
@@ -137,20 +139,20 @@ void kiln_zgemm_tiled_multiply(int M, int N, int K,
             }
         }
 
-        const int depth = min(K - k0, (int) 4);
-        int k = 0;
-        for (; k < depth; k++) {
+        const int depth = min(K - k0, 4);
+        for (int k = 0; k < depth; k++) {
             const double2 b0 = b_tile[k][local_n];
             const double2 b1 = b_tile[k][local_n + 4];
-            const double2 i0 = times_i(b0);
-            const double2 i1 = times_i(b1);
+            const double2 q0 = times_i(b0);
+            const double2 q1 = times_i(b1);
             const double2 a0 = a_tile[k][local_m * 2];
             c0_0 += a0.s0 * b0; c0_1 += a0.s0 * b1;
-            c0_0 += a0.s1 * i0; c0_1 += a0.s1 * i1;
+            c0_0 += a0.s1 * q0; c0_1 += a0.s1 * q1;
             const double2 a1 = a_tile[k][local_m * 2 + 1];
             c1_0 += a1.s0 * b0; c1_1 += a1.s0 * b1;
-            c1_0 += a1.s1 * i0; c1_1 += a1.s1 * i1;
+            c1_0 += a1.s1 * q0; c1_1 += a1.s1 * q1;
         }
+        // The tiles have been read.
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 

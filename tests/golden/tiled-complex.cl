@@ -15,9 +15,8 @@ static float2 scaled(float2 x, float re, float im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,
-        float beta_imag,
-        __global float2 *p)
+static void put(float2 x, int is_conjugated, float alpha, float alpha_imag,
+        float beta, float beta_imag, __global float2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
@@ -46,8 +45,8 @@ static float4 load_vector(__global const float2 *p)
 }
 
 // put for elements side by side.
-static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_imag, float beta,
-        float beta_imag, __global float2 *p)
+static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_imag,
+        float beta, float beta_imag, __global float2 *p)
 {
     const float sign = is_conjugated ? -1 : 1;
     x *= (float4) (1, sign, 1, sign);
@@ -60,9 +59,9 @@ static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_ima
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored K x N.
-// Through local memory.
 // A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
-// A work-item has 2 x 2.
+// A work-item has 2 x 2 of it.
+// Tiles of A and B go through local memory.
 // Work-groups along axis 2 share K. Where there are several, another kernel adds up.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_cgemm_tiled_multiply(int M, int N, int K,
@@ -100,7 +99,7 @@ void kiln_cgemm_tiled_multiply(int M, int N, int K,
     float4 c1_0 = 0;
 
     for (int k0 = 0; k0 < K; k0 += 4) {
-        // A tile of each, 4 deep, transposed if need be.
+        // A tile of A, 4 deep, one row for each k.
         {
             const int e = item, m = e % 8, k = e / 8;
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
@@ -111,6 +110,7 @@ void kiln_cgemm_tiled_multiply(int M, int N, int K,
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
             a_tile[k][m] = load(A + at_k * lda + row_a);
         }
+        // A tile of B, 4 deep, one row for each k.
         {
             const int e = item, n = e % 8, k = e / 8;
             const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);
@@ -121,19 +121,20 @@ void kiln_cgemm_tiled_multiply(int M, int N, int K,
             const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);
             b_tile[k][n] = load(B + at_k * ldb + col_b) * signs;
         }
+        // The tiles are there.
         barrier(CLK_LOCAL_MEM_FENCE);
 
-        const int depth = min(K - k0, (int) 4);
-        int k = 0;
-        for (; k < depth; k++) {
+        const int depth = min(K - k0, 4);
+        for (int k = 0; k < depth; k++) {
             const float4 b0 = *(__local const float4 *) &b_tile[k][local_n * 2];
-            const float4 i0 = times_i(b0);
+            const float4 q0 = times_i(b0);
             const float4 a0 = *(__local const float4 *) &a_tile[k][local_m * 2];
             c0_0 += a0.s0 * b0;
-            c0_0 += a0.s1 * i0;
+            c0_0 += a0.s1 * q0;
             c1_0 += a0.s2 * b0;
-            c1_0 += a0.s3 * i0;
+            c1_0 += a0.s3 * q0;
         }
+        // The tiles have been read.
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 
@@ -158,7 +159,7 @@ void kiln_cgemm_tiled_multiply(int M, int N, int K,
             put_vector(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);
         } else {
             float2 x[2];
-            vstore4(c0_0, 0, (float *) (x));
+            vstore4(c0_0, 0, (float *) &x[0]);
             for (int n = 0; n < 2 && col + n < N; n++)
                 put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
         }
@@ -169,7 +170,7 @@ void kiln_cgemm_tiled_multiply(int M, int N, int K,
             put_vector(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);
         } else {
             float2 x[2];
-            vstore4(c1_0, 0, (float *) (x));
+            vstore4(c1_0, 0, (float *) &x[0]);
             for (int n = 0; n < 2 && col + n < N; n++)
                 put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
         }
@@ -189,7 +190,7 @@ void kiln_cgemm_tiled_add(int M, int N,
     const long size = (long) ((M + 7) / 8 * 8) * ld;
     __global const float2 *first = parts + parts_at + (long) row * ld + min(col, N - 1);
     float2 sum = 0;
-    // 2 work-items take every 2-th part each, and one of them adds up.
+    // Each of 2 work-items adds up one part in 2; the first then adds up their sums.
     __local float2 sums[2][32];
     const int way = get_local_id(1), adder = get_local_id(0);
     #pragma unroll 4

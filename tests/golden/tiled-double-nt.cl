@@ -39,9 +39,9 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
-// Through local memory.
 // A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
-// A work-item has 2 x 2.
+// A work-item has 2 x 2 of it.
+// Tiles of A and B go through local memory.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_dgemm_tiled_multiply(int M, int N, int K,
         double alpha, double beta,
@@ -65,7 +65,7 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K,
     double2 c1_0 = 0;
 
     for (int k0 = 0; k0 < K; k0 += 4) {
-        // A tile of each, 4 deep, transposed if need be.
+        // A tile of A, 4 deep, one row for each k: transposed.
         {
             const int e = item, k = e % 4, m = e / 4;
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
@@ -76,6 +76,7 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K,
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
             a_tile[k][m] = load(A + row_a * lda + at_k);
         }
+        // A tile of B, 4 deep, one row for each k: transposed.
         {
             const int e = item, k = e % 4, n = e / 4;
             const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);
@@ -86,16 +87,17 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K,
             const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);
             b_tile[k][n] = load(B + col_b * ldb + at_k);
         }
+        // The tiles are there.
         barrier(CLK_LOCAL_MEM_FENCE);
 
-        const int depth = min(K - k0, (int) 4);
-        int k = 0;
-        for (; k < depth; k++) {
+        const int depth = min(K - k0, 4);
+        for (int k = 0; k < depth; k++) {
             const double2 b0 = *(__local const double2 *) &b_tile[k][local_n * 2];
             const double2 a0 = *(__local const double2 *) &a_tile[k][local_m * 2];
             c0_0 += a0.s0 * b0;
             c1_0 += a0.s1 * b0;
         }
+        // The tiles have been read.
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 

@@ -39,9 +39,9 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored K x N.
-// Through local memory.
 // A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
-// A work-item has 2 x 2.
+// A work-item has 2 x 2 of it.
+// Tiles of A go through local memory; B is read where it lies.
 // Work-groups along axis 2 share K. Where there are several, another kernel adds up.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_dgemm_tiled_multiply(int M, int N, int K,
@@ -77,7 +77,7 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K,
     double2 c1_0 = 0;
 
     for (int k0 = 0; k0 < K; k0 += 4) {
-        // A tile of each, 4 deep, transposed if need be.
+        // A tile of A, 4 deep, one row for each k.
         {
             const int e = item, m = e % 8, k = e / 8;
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
@@ -88,17 +88,18 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K,
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
             a_tile[k][m] = load(A + at_k * lda + row_a);
         }
+        // The tiles are there.
         barrier(CLK_LOCAL_MEM_FENCE);
 
-        const int depth = min(K - k0, (int) 4);
-        int k = 0;
-        for (; k < depth; k++) {
+        const int depth = min(K - k0, 4);
+        for (int k = 0; k < depth; k++) {
             __global const double *b = B + (k0 + k) * ldb;
             const double2 b0 = (double2) (load(b + s0), load(b + s1));
             const double2 a0 = *(__local const double2 *) &a_tile[k][local_m * 2];
             c0_0 += a0.s0 * b0;
             c1_0 += a0.s1 * b0;
         }
+        // The tiles have been read.
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 
@@ -154,7 +155,7 @@ void kiln_dgemm_tiled_add(int M, int N,
     const long size = (long) ((M + 7) / 8 * 8) * ld;
     __global const double *first = parts + parts_at + (long) row * ld + min(col, N - 1);
     double sum = 0;
-    // 2 work-items take every 2-th part each, and one of them adds up.
+    // Each of 2 work-items adds up one part in 2; the first then adds up their sums.
     __local double sums[2][32];
     const int way = get_local_id(1), adder = get_local_id(0);
     #pragma unroll 4

@@ -19,9 +19,9 @@ static void put(float x, float alpha, float beta, __global float *p)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
-// Through local memory.
 // A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
-// A work-item has 2 x 2.
+// A work-item has 2 x 2 of it.
+// A and B are read where they lie.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_sgemm_tiled_multiply(int M, int N, int K,
         float alpha, float beta,
@@ -46,10 +46,8 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
     float c1_0 = 0, c1_1 = 0;
 
     for (int k0 = 0; k0 < K; k0 += 4) {
-
-        const int depth = min(K - k0, (int) 4);
-        int k = 0;
-        for (; k < depth; k++) {
+        const int depth = min(K - k0, 4);
+        for (int k = 0; k < depth; k++) {
             __global const float *b = B + k0 + k;
             const float b0 = load(b + s0);
             const float b1 = load(b + s1);

@@ -38,9 +38,9 @@ static void put_vector(float2 x, float alpha, float beta, __global float *p)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored K x N.
-// Through local memory.
 // A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
-// A work-item has 2 x 2.
+// A work-item has 2 x 2 of it.
+// Tiles of A and B go through local memory.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_sgemm_tiled_multiply(int M, int N, int K,
         float alpha, float beta,
@@ -64,7 +64,7 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
     float2 c1_0 = 0;
 
     for (int k0 = 0; k0 < K; k0 += 4) {
-        // A tile of each, 4 deep, transposed if need be.
+        // A tile of A, 4 deep, one row for each k.
         {
             const int e = item, m = e % 8, k = e / 8;
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
@@ -75,6 +75,7 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
             a_tile[k][m] = load(A + at_k * lda + row_a);
         }
+        // A tile of B, 4 deep, one row for each k.
         {
             const int e = item, n = e % 8, k = e / 8;
             const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);
@@ -85,16 +86,17 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
             const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);
             b_tile[k][n] = load(B + at_k * ldb + col_b);
         }
+        // The tiles are there.
         barrier(CLK_LOCAL_MEM_FENCE);
 
-        const int depth = min(K - k0, (int) 4);
-        int k = 0;
-        for (; k < depth; k++) {
+        const int depth = min(K - k0, 4);
+        for (int k = 0; k < depth; k++) {
             const float2 b0 = *(__local const float2 *) &b_tile[k][local_n * 2];
             const float2 a0 = *(__local const float2 *) &a_tile[k][local_m * 2];
             c0_0 += a0.s0 * b0;
             c1_0 += a0.s1 * b0;
         }
+        // The tiles have been read.
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 

@@ -38,9 +38,9 @@ static void put_vector(float2 x, float alpha, float beta, __global float *p)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
-// Through local memory.
 // A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
-// A work-item has 2 x 2.
+// A work-item has 2 x 2 of it.
+// Tiles of A and B go through local memory.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_sgemm_tiled_multiply(long M, long N, long K,
         float alpha, float beta,
@@ -64,7 +64,7 @@ void kiln_sgemm_tiled_multiply(long M, long N, long K,
     float2 c1_0 = 0;
 
     for (long k0 = 0; k0 < K; k0 += 4) {
-        // A tile of each, 4 deep, transposed if need be.
+        // A tile of A, 4 deep, one row for each k: transposed.
         {
             const int e = item, k = e % 4, m = e / 4;
             const long row_a = first_m + m, at_k = k0 + k;
@@ -75,6 +75,7 @@ void kiln_sgemm_tiled_multiply(long M, long N, long K,
             const long row_a = first_m + m, at_k = k0 + k;
             a_tile[k][m] = load(A + row_a * lda + at_k);
         }
+        // A tile of B, 4 deep, one row for each k.
         {
             const int e = item, n = e % 8, k = e / 8;
             const long at_k = k0 + k, col_b = first_n + n;
@@ -85,6 +86,7 @@ void kiln_sgemm_tiled_multiply(long M, long N, long K,
             const long at_k = k0 + k, col_b = first_n + n;
             b_tile[k][n] = load(B + at_k * ldb + col_b);
         }
+        // The tiles are there.
         barrier(CLK_LOCAL_MEM_FENCE);
 
         for (int k = 0; k < 4; k += 2) {
@@ -103,6 +105,7 @@ void kiln_sgemm_tiled_multiply(long M, long N, long K,
                 c1_0 += a1 * b0;
             }
         }
+        // The tiles have been read.
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 

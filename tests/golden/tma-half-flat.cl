@@ -10,14 +10,10 @@ static void store(float x, __global half *p)
     vstore_half(x, 0, p);
 }
 
-// C = alpha x + beta C for one element; beta == 0 does not read C.
-static void put(float x, float alpha, float beta, __global half *p)
-{
-    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
-}
+// NVIDIA's instructions, as the PTX ISA names them. What only sm_90a has is masked as a comment;
+// the mask is taken from the PTX that this is compiled to.
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What
-// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -74,18 +70,21 @@ static void warp_sync(void)
     asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
 }
 
-// A barrier in local memory counts arrivals, and the bytes of copies under way.
+// A barrier in local memory counts arrivals, and the bytes of copies under way. When none is left
+// its phase is over, and the next one begins; phases have the parities 0, 1, 0 and so on.
 static void mbarrier_init(uint mbarrier, uint arrivals)
 {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
 }
 
+// Arrives, and lets the phase wait for so many bytes of the copy engine's as well.
 static void mbarrier_expect(uint mbarrier, uint bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::
             "r"(mbarrier), "r"(bytes) : "memory");
 }
 
+// Waits until the phase of this parity is over. At first that holds for parity 1.
 static void mbarrier_wait(uint mbarrier, uint phase)
 {
     asm volatile("{ .reg .pred done;\n"
@@ -98,8 +97,8 @@ static void mbarrier_arrive(uint mbarrier)
     asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(mbarrier) : "memory");
 }
 
-// Arrives when what this work-item has begun to copy by fetch_chunk is there; it is waited for
-// beside the arrivals that the barrier was initialised for.
+// Arrives when what this work-item has begun to copy by fetch_chunk is there. The barrier's phase
+// waits for it beside the arrivals that the barrier was initialised for.
 static void mbarrier_arrive_later(uint mbarrier)
 {
     asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" :: "r"(mbarrier) : "memory");
@@ -180,8 +179,9 @@ static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)
             "r"(to), "l"(map), "r"(x), "r"(y), "r"(mbarrier) : "memory");
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
-// side by side have 64 lines. The copy engine puts them there.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have `part` (2, 4 or 8) times 16
+// bytes; boxes side by side have 64 lines. Of eight lines in a row the pieces of a column lie in
+// different banks. The copy engine's swizzle is the same.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -204,13 +204,27 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
             "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// put for column `col` of the row `out`, if there is such a column and it is stored.
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 15) / 16;
+    const uint tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 16, tile_n * 64);
+}
+
+// C = alpha x + beta C for column `col` of the row `out`, if C has it.
 static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
+// Two halves as a word, each rounded to the nearest.
 static uint pack_halves(float low, float high)
 {
     uint both;
@@ -218,7 +232,7 @@ static uint pack_halves(float low, float high)
     return both;
 }
 
-// put for two columns side by side; `whole` says that they are at a multiple of their size.
+// The same for two columns side by side; `whole`: they are at a multiple of their size.
 static void put_pair(float x, float y, __global half *out, long col,
         long N, float alpha, float beta, bool whole)
 {
@@ -291,55 +305,52 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
     const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;
     const bool is_aligned = misaligned == 0;
 
-    // Of lines along k no more are fetched than C needs where it is smaller than a tile.
+    // The rows (columns) of a box. Lines along k that lie outside C are not fetched.
     const int box_m = min(((int) M + 7) & -8, 16);
     const int box_n = min(((int) N + 7) & -8, 64);
     const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;
     __local uint maps[64] __attribute__((aligned(128)));
+    // Those who fetch begin with parity 1, and find all stages empty; those who multiply, with 0.
     if (item == 0) {
         for (int s = 0; s < 12; s++) {
             mbarrier_init(fulls + 8 * s, 1);
             mbarrier_init(empties + 8 * s, 4);
         }
+        // The copy engine is to see the barriers as they were initialised.
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
+    // Those who fetch: the last 2 warps.
     if (item >= 128) {
         // One warp writes the map of A, the next that of B, to where all work-groups write the
         // same.
-        if (item < 192) {
-            const uint which = (item - 128) / 32, lane = item % 32;
-            __local uint *map = maps + which * 32;
-            map[lane] = 0;
-            warp_sync();
-            if (item == 128)
-                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64, 3);
-            if (item == 160)
-                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64, 3);
-            warp_sync();
-            publish_map(a_map + which * 128, local_address(map));
-            asm volatile("bar.sync 3, 64;" ::: "memory");
-        }
-        // Steps before this one are the workers' to fetch: of the first tile alone.
-        int early = 2;
+        const uint which = (item - 128) / 32, lane = item % 32;
+        __local uint *map = maps + which * 32;
+        map[lane] = 0;
+        warp_sync();
+        if (item == 128)
+            write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64, 3);
+        if (item == 160)
+            write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64, 3);
+        warp_sync();
+        publish_map(a_map + which * 128, local_address(map));
+        // Both maps are published before one work-item fetches by them.
+        asm volatile("bar.sync 3, 64;" ::: "memory");
+        // Steps before this one are fetched by those who multiply.
+        const int early = 2;
         if (item == 128) {
             acquire_map(a_map);
             acquire_map(b_map);
             uint stage = 0, phase = 1;
             const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-            const int first = 0, num = (K + 63) / 64;
-            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-            const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 63) / 64;
-            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-            const uint band_rows = min(tiles_m - band, (uint) 8);
-            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-            const int first_m = tile_m * 16, first_n = tile_n * 64;
+            const int num = (K + 63) / 64;
+            const int2 origin = origin_of_tile(tile, M, N);
+            const int first_m = origin.x, first_n = origin.y;
             for (int t = 0; t < num; t++) {
-                // Those before are the workers' to fetch: of the first tile alone.
                 if (t >= early) {
                     mbarrier_wait(empties + 8 * stage, phase);
-                    const int step = first + t;
+                    const int step = t;
                     const uint mbarrier = fulls + 8 * stage;
                     const int k = step * 64;
                     mbarrier_expect(mbarrier, (box_m + box_n) * 128);
@@ -355,18 +366,14 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
         return;
     }
     {
-        // Who multiplies fetches the first tiles, while the tensor maps are made.
+        // Those who multiply fetch the first steps, while the tensor maps are made.
         const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-        const int first = 0, num = (K + 63) / 64;
-        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-        const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 63) / 64;
-        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-        const uint band_rows = min(tiles_m - band, (uint) 8);
-        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-        const int first_m = tile_m * 16, first_n = tile_n * 64;
+        const int num = (K + 63) / 64;
+        const int2 origin = origin_of_tile(tile, M, N);
+        const int first_m = origin.x, first_n = origin.y;
         const int early = min(num, 2);
         for (int t = 0; t < early; t++) {
-            const int step = first + t;
+            const int step = t;
             const int k = step * 64;
             for (uint i = item; i < 128; i += 128) {
                 const uint line = i / 8, x = i % 8;
@@ -382,20 +389,20 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             }
             mbarrier_arrive_later(fulls + 8 * t);
         }
+        // `full` waits for one arrival, and for each that was added above. So the one comes last,
+        // when all have added theirs.
         asm volatile("bar.sync 2, 128;" ::: "memory");
-        for (int s = 0; item == 0 && s < early; s++)
-            mbarrier_arrive(fulls + 8 * s);
+        if (item == 0)
+            for (int s = 0; s < early; s++)
+                mbarrier_arrive(fulls + 8 * s);
     }
+    // Those who multiply: the first 4 warps.
     uint stage = 0, phase = 0;
     const uint warp = item / 32, lane = item % 32;
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int first = 0, num = (K + 63) / 64;
-    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-    const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 63) / 64;
-    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-    const uint band_rows = min(tiles_m - band, (uint) 8);
-    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-    const int first_m = tile_m * 16, first_n = tile_n * 64;
+    const int num = (K + 63) / 64;
+    const int2 origin = origin_of_tile(tile, M, N);
+    const int first_m = origin.x, first_n = origin.y;
     const uint lane_m = lane / 4, lane_k = lane % 4;
     const uint lane_r = lane_m;
     const uint warp_m = 0, warp_n = warp * 16;
@@ -408,7 +415,7 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
     uint as0[1][4], bs0[1][4];
     for (int now = 0; now < num; now++) {
         mbarrier_wait(fulls + 8 * stage, phase);
-        // Hands back the place of the step before, which is not done sooner: what is read from
+        // Hands back the stage of the step before, which is not done sooner: what is read from
         // local memory has surely arrived only when it has been multiplied.
         warp_sync();
         if (now > 0 && lane == 0)
@@ -416,7 +423,7 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
         const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;
         #pragma unroll
         for (int s = 0; s < 4; s++) {
-            // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+            // The s-th part of the tiles' k into fragments.
             // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item l
             // says where line l % 8 of block l / 8 is.
             {
@@ -436,7 +443,6 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             phase ^= 1;
         }
     }
-    // Rows and columns of a block are in the order in which they were read.
     #pragma unroll
     for (int h = 0; h < 2; h++) {
         const long row = first_m + warp_m + h * 8 + lane_r;

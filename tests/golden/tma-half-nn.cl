@@ -10,14 +10,10 @@ static void store(float x, __global half *p)
     vstore_half(x, 0, p);
 }
 
-// C = alpha x + beta C for one element; beta == 0 does not read C.
-static void put(float x, float alpha, float beta, __global half *p)
-{
-    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
-}
+// NVIDIA's instructions, as the PTX ISA names them. What only sm_90a has is masked as a comment;
+// the mask is taken from the PTX that this is compiled to.
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What
-// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -74,18 +70,21 @@ static void warp_sync(void)
     asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
 }
 
-// A barrier in local memory counts arrivals, and the bytes of copies under way.
+// A barrier in local memory counts arrivals, and the bytes of copies under way. When none is left
+// its phase is over, and the next one begins; phases have the parities 0, 1, 0 and so on.
 static void mbarrier_init(uint mbarrier, uint arrivals)
 {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
 }
 
+// Arrives, and lets the phase wait for so many bytes of the copy engine's as well.
 static void mbarrier_expect(uint mbarrier, uint bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::
             "r"(mbarrier), "r"(bytes) : "memory");
 }
 
+// Waits until the phase of this parity is over. At first that holds for parity 1.
 static void mbarrier_wait(uint mbarrier, uint phase)
 {
     asm volatile("{ .reg .pred done;\n"
@@ -98,8 +97,8 @@ static void mbarrier_arrive(uint mbarrier)
     asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(mbarrier) : "memory");
 }
 
-// Arrives when what this work-item has begun to copy by fetch_chunk is there; it is waited for
-// beside the arrivals that the barrier was initialised for.
+// Arrives when what this work-item has begun to copy by fetch_chunk is there. The barrier's phase
+// waits for it beside the arrivals that the barrier was initialised for.
 static void mbarrier_arrive_later(uint mbarrier)
 {
     asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" :: "r"(mbarrier) : "memory");
@@ -180,8 +179,9 @@ static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)
             "r"(to), "l"(map), "r"(x), "r"(y), "r"(mbarrier) : "memory");
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
-// side by side have 64 lines. The copy engine puts them there.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have `part` (2, 4 or 8) times 16
+// bytes; boxes side by side have 64 lines. Of eight lines in a row the pieces of a column lie in
+// different banks. The copy engine's swizzle is the same.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -195,8 +195,9 @@ static uint uniform(uint x)
     return first;
 }
 
-// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a
-// and b; the high ones have the stride from eight lines to the next, and the swizzle.
+// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low words of descriptors of a and
+// b; the high words have the stride from eight lines to the next, in units of 16 bytes, and in
+// their two highest bits the swizzle: 1, 2 or 3 for 128, 64 or 32 bytes.
 static void multiply_128(float c[64], uint a, uint b)
 {
     asm volatile("//@wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
@@ -216,16 +217,31 @@ static void multiply_128(float c[64], uint a, uint b)
                     "+f"(c[49]), "+f"(c[50]), "+f"(c[51]), "+f"(c[52]), "+f"(c[53]), "+f"(c[54]),
                     "+f"(c[55]), "+f"(c[56]), "+f"(c[57]), "+f"(c[58]), "+f"(c[59]), "+f"(c[60]),
                     "+f"(c[61]), "+f"(c[62]), "+f"(c[63]) :
-            "l"((ulong) 1073741888 << 32 | a), "l"((ulong) 1073741888 << 32 | b));
+            "l"((1UL << 30 | 64) << 32 | a),
+            "l"((1UL << 30 | 64) << 32 | b));
 }
 
-// put for column `col` of the row `out`, if there is such a column and it is stored.
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 127) / 128;
+    const uint tiles_n = ((uint) N + 127) / 128;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 128, tile_n * 128);
+}
+
+// C = alpha x + beta C for column `col` of the row `out`, if C has it.
 static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
+// The x of the work-item whose lane differs by `distance`, a power of two.
 static uint exchange(uint x, uint distance)
 {
     uint other;
@@ -234,7 +250,8 @@ static uint exchange(uint x, uint distance)
     return other;
 }
 
-// x[i] of work-item j of four, which are so far apart, becomes x[j] of work-item i.
+// Transposes a square across four work-items, which are `apart` lanes apart: x[i] of the j-th
+// becomes x[j] of the i-th.
 static void transpose_four(uint x[4], uint j, uint apart)
 {
     #pragma unroll
@@ -251,6 +268,7 @@ static void transpose_four(uint x[4], uint j, uint apart)
     }
 }
 
+// Two halves as a word, each rounded to the nearest.
 static uint pack_halves(float low, float high)
 {
     uint both;
@@ -258,7 +276,7 @@ static uint pack_halves(float low, float high)
     return both;
 }
 
-// put for two columns side by side; `whole` says that they are at a multiple of their size.
+// The same for two columns side by side; `whole`: they are at a multiple of their size.
 static void put_pair(float x, float y, __global half *out, long col,
         long N, float alpha, float beta, bool whole)
 {
@@ -322,7 +340,7 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
     __local uchar b_tiles[98304] __attribute__((aligned(1024)));
     __local ulong full[6];
     __local ulong empty[6];
-    __local uint4 rows[256];
+    __local uint4 c_rows[256];
     const uint item = get_local_id(0);
     const uint fulls = local_address(full);
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
@@ -332,55 +350,52 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
     const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;
     const bool is_aligned = misaligned == 0;
 
-    // Of lines along k no more are fetched than C needs where it is smaller than a tile.
+    // The rows (columns) of a box. Lines along k that lie outside C are not fetched.
     const int box_m = min(((int) M + 7) & -8, 128);
     const int box_n = 128;
     const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;
     __local uint maps[64] __attribute__((aligned(128)));
+    // Those who fetch begin with parity 1, and find all stages empty; those who multiply, with 0.
     if (item == 0) {
         for (int s = 0; s < 6; s++) {
             mbarrier_init(fulls + 8 * s, 1);
             mbarrier_init(empties + 8 * s, 2);
         }
+        // The copy engine is to see the barriers as they were initialised.
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
+    // Those who fetch: the last 2 warps.
     if (item >= 256) {
         // One warp writes the map of A, the next that of B, to where all work-groups write the
         // same.
-        if (item < 320) {
-            const uint which = (item - 256) / 32, lane = item % 32;
-            __local uint *map = maps + which * 32;
-            map[lane] = 0;
-            warp_sync();
-            if (item == 256)
-                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64, 3);
-            if (item == 288)
-                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 64, 64, 3);
-            warp_sync();
-            publish_map(a_map + which * 128, local_address(map));
-            asm volatile("bar.sync 3, 64;" ::: "memory");
-        }
-        // Steps before this one are the workers' to fetch: of the first tile alone.
-        int early = 2;
+        const uint which = (item - 256) / 32, lane = item % 32;
+        __local uint *map = maps + which * 32;
+        map[lane] = 0;
+        warp_sync();
+        if (item == 256)
+            write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64, 3);
+        if (item == 288)
+            write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 64, 64, 3);
+        warp_sync();
+        publish_map(a_map + which * 128, local_address(map));
+        // Both maps are published before one work-item fetches by them.
+        asm volatile("bar.sync 3, 64;" ::: "memory");
+        // Steps before this one are fetched by those who multiply.
+        const int early = 2;
         if (item == 256) {
             acquire_map(a_map);
             acquire_map(b_map);
             uint stage = 0, phase = 1;
             const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-            const int first = 0, num = (K + 63) / 64;
-            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;
-            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-            const uint band_rows = min(tiles_m - band, (uint) 8);
-            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-            const int first_m = tile_m * 128, first_n = tile_n * 128;
+            const int num = (K + 63) / 64;
+            const int2 origin = origin_of_tile(tile, M, N);
+            const int first_m = origin.x, first_n = origin.y;
             for (int t = 0; t < num; t++) {
-                // Those before are the workers' to fetch: of the first tile alone.
                 if (t >= early) {
                     mbarrier_wait(empties + 8 * stage, phase);
-                    const int step = first + t;
+                    const int step = t;
                     const uint mbarrier = fulls + 8 * stage;
                     const int k = step * 64;
                     mbarrier_expect(mbarrier, (box_m + box_n) * 128);
@@ -397,18 +412,14 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
         return;
     }
     {
-        // Who multiplies fetches the first tiles, while the tensor maps are made.
+        // Those who multiply fetch the first steps, while the tensor maps are made.
         const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-        const int first = 0, num = (K + 63) / 64;
-        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;
-        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-        const uint band_rows = min(tiles_m - band, (uint) 8);
-        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-        const int first_m = tile_m * 128, first_n = tile_n * 128;
+        const int num = (K + 63) / 64;
+        const int2 origin = origin_of_tile(tile, M, N);
+        const int first_m = origin.x, first_n = origin.y;
         const int early = min(num, 2);
         for (int t = 0; t < early; t++) {
-            const int step = first + t;
+            const int step = t;
             const int k = step * 64;
             for (uint i = item; i < 1024; i += 256) {
                 const uint line = i / 8, x = i % 8;
@@ -424,41 +435,43 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             }
             mbarrier_arrive_later(fulls + 8 * t);
         }
+        // `full` waits for one arrival, and for each that was added above. So the one comes last,
+        // when all have added theirs.
         asm volatile("bar.sync 2, 256;" ::: "memory");
-        for (int s = 0; item == 0 && s < early; s++)
-            mbarrier_arrive(fulls + 8 * s);
+        if (item == 0)
+            for (int s = 0; s < early; s++)
+                mbarrier_arrive(fulls + 8 * s);
     }
+    // Those who multiply: the first 8 warps.
     uint stage = 0, phase = 0;
     const uint group = uniform(item / 128);
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int first = 0, num = (K + 63) / 64;
-    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-    const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;
-    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-    const uint band_rows = min(tiles_m - band, (uint) 8);
-    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-    const int first_m = tile_m * 128, first_n = tile_n * 128;
+    const int num = (K + 63) / 64;
+    const int2 origin = origin_of_tile(tile, M, N);
+    const int first_m = origin.x, first_n = origin.y;
     float c[64];
     #pragma unroll
     for (int i = 0; i < 64; i++)
         c[i] = 0;
     for (int now = 0; now < num; now++) {
-        // The low words of descriptors (PTX ISA, "matrix descriptor") have the addresses of the
-        // tiles. Where k lies across, they have the stride from 64 (64) rows (columns) to the next
-        // as well.
+        // The low words of descriptors (PTX ISA, "matrix descriptor"), in units of 16 bytes: the
+        // address of a tile, and above it the leading dimension's stride. That is the distance from
+        // 64 columns of B to the next; of A, whose lines lie along k, it is not used.
         const uint a = (a_at + stage * 16384 + group * 8192) >> 4 | 1 << 16;
         const uint b = (b_at + stage * 16384) >> 4 | 512 << 16;
         mbarrier_wait(fulls + 8 * stage, phase);
-        // What work-items have copied, the tensor cores are to see.
+        // The tensor cores read by the asynchronous proxy, and are to see what work-items have
+        // copied.
         if (now < 2)
             asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         warp_sync();
         asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
+        // The next 16 k are 32 bytes further on in a line, or 16 lines further on.
         #pragma unroll
         for (int s = 0; s < 4; s++)
             multiply_128(c, a + s * 2, b + s * 128);
         asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
-        // The step before this one has been read.
+        // The products of the step before are done: its tiles have been read.
         asm volatile("//@wgmma.wait_group.sync.aligned 1;" ::: "memory");
         if (now > 0 && item % 128 == 0)
             mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
@@ -500,9 +513,9 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             }
             // Where rows of C begin anywhere: a row after the other, by 32 work-items side by side.
             warp_sync();
-            rows[item] = (uint4) (x[0], x[1], x[2], x[3]);
+            c_rows[item] = (uint4) (x[0], x[1], x[2], x[3]);
             warp_sync();
-            __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32)
+            __local const ushort *from = (__local const ushort *) (c_rows + item / 32 * 32)
                     + item % 32;
             if (block + item % 32 < N)
                 #pragma unroll

@@ -10,14 +10,10 @@ static void store(float x, __global half *p)
     vstore_half(x, 0, p);
 }
 
-// C = alpha x + beta C for one element; beta == 0 does not read C.
-static void put(float x, float alpha, float beta, __global half *p)
-{
-    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
-}
+// NVIDIA's instructions, as the PTX ISA names them. What only sm_90a has is masked as a comment;
+// the mask is taken from the PTX that this is compiled to.
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What
-// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -74,18 +70,21 @@ static void warp_sync(void)
     asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
 }
 
-// A barrier in local memory counts arrivals, and the bytes of copies under way.
+// A barrier in local memory counts arrivals, and the bytes of copies under way. When none is left
+// its phase is over, and the next one begins; phases have the parities 0, 1, 0 and so on.
 static void mbarrier_init(uint mbarrier, uint arrivals)
 {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
 }
 
+// Arrives, and lets the phase wait for so many bytes of the copy engine's as well.
 static void mbarrier_expect(uint mbarrier, uint bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::
             "r"(mbarrier), "r"(bytes) : "memory");
 }
 
+// Waits until the phase of this parity is over. At first that holds for parity 1.
 static void mbarrier_wait(uint mbarrier, uint phase)
 {
     asm volatile("{ .reg .pred done;\n"
@@ -98,8 +97,8 @@ static void mbarrier_arrive(uint mbarrier)
     asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(mbarrier) : "memory");
 }
 
-// Arrives when what this work-item has begun to copy by fetch_chunk is there; it is waited for
-// beside the arrivals that the barrier was initialised for.
+// Arrives when what this work-item has begun to copy by fetch_chunk is there. The barrier's phase
+// waits for it beside the arrivals that the barrier was initialised for.
 static void mbarrier_arrive_later(uint mbarrier)
 {
     asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" :: "r"(mbarrier) : "memory");
@@ -180,8 +179,9 @@ static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)
             "r"(to), "l"(map), "r"(x), "r"(y), "r"(mbarrier) : "memory");
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
-// side by side have 64 lines. The copy engine puts them there.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have `part` (2, 4 or 8) times 16
+// bytes; boxes side by side have 64 lines. Of eight lines in a row the pieces of a column lie in
+// different banks. The copy engine's swizzle is the same.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -195,8 +195,9 @@ static uint uniform(uint x)
     return first;
 }
 
-// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a
-// and b; the high ones have the stride from eight lines to the next, and the swizzle.
+// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low words of descriptors of a and
+// b; the high words have the stride from eight lines to the next, in units of 16 bytes, and in
+// their two highest bits the swizzle: 1, 2 or 3 for 128, 64 or 32 bytes.
 static void multiply_64(float c[32], uint a, uint b)
 {
     asm volatile("//@wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
@@ -209,16 +210,31 @@ static void multiply_64(float c[32], uint a, uint b)
                     "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]),
                     "+f"(c[25]), "+f"(c[26]), "+f"(c[27]), "+f"(c[28]), "+f"(c[29]), "+f"(c[30]),
                     "+f"(c[31]) :
-            "l"((ulong) 1073741888 << 32 | a), "l"((ulong) 1073741888 << 32 | b));
+            "l"((1UL << 30 | 64) << 32 | a),
+            "l"((1UL << 30 | 64) << 32 | b));
 }
 
-// put for column `col` of the row `out`, if there is such a column and it is stored.
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 63) / 64;
+    const uint tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 64, tile_n * 64);
+}
+
+// C = alpha x + beta C for column `col` of the row `out`, if C has it.
 static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
+// The x of the work-item whose lane differs by `distance`, a power of two.
 static uint exchange(uint x, uint distance)
 {
     uint other;
@@ -227,7 +243,8 @@ static uint exchange(uint x, uint distance)
     return other;
 }
 
-// x[i] of work-item j of four, which are so far apart, becomes x[j] of work-item i.
+// Transposes a square across four work-items, which are `apart` lanes apart: x[i] of the j-th
+// becomes x[j] of the i-th.
 static void transpose_four(uint x[4], uint j, uint apart)
 {
     #pragma unroll
@@ -244,6 +261,7 @@ static void transpose_four(uint x[4], uint j, uint apart)
     }
 }
 
+// Two halves as a word, each rounded to the nearest.
 static uint pack_halves(float low, float high)
 {
     uint both;
@@ -251,7 +269,7 @@ static uint pack_halves(float low, float high)
     return both;
 }
 
-// put for two columns side by side; `whole` says that they are at a multiple of their size.
+// The same for two columns side by side; `whole`: they are at a multiple of their size.
 static void put_pair(float x, float y, __global half *out, long col,
         long N, float alpha, float beta, bool whole)
 {
@@ -318,7 +336,7 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
     __local uchar b_tiles[40960] __attribute__((aligned(1024)));
     __local ulong full[5];
     __local ulong empty[5];
-    __local uint4 rows[128];
+    __local uint4 c_rows[128];
     const uint item = get_local_id(0);
     const uint fulls = local_address(full);
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
@@ -339,68 +357,69 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
     const ulong share = (all + groups - 1) / groups;
     const ulong begin = min(get_group_id(0) * share, all), end = min(begin + share, all);
 
-    // Of lines along k no more are fetched than C needs where it is smaller than a tile.
+    // The rows (columns) of a box. Lines along k that lie outside C are not fetched.
     const int box_m = 64;
     const int box_n = min(((int) N + 7) & -8, 64);
     const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;
     __local uint maps[64] __attribute__((aligned(128)));
+    // Those who fetch begin with parity 1, and find all stages empty; those who multiply, with 0.
     if (item == 0) {
         for (int s = 0; s < 5; s++) {
             mbarrier_init(fulls + 8 * s, 1);
             mbarrier_init(empties + 8 * s, 1);
         }
+        // The copy engine is to see the barriers as they were initialised.
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
+    // Those who fetch: the last 2 warps.
     if (item >= 128) {
         // One warp writes the map of A, the next that of B, to where all work-groups write the
         // same.
-        if (item < 192) {
-            const uint which = (item - 128) / 32, lane = item % 32;
-            __local uint *map = maps + which * 32;
-            map[lane] = 0;
-            warp_sync();
-            if (item == 128)
-                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 64, 3);
-            if (item == 160)
-                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64, 3);
-            warp_sync();
-            publish_map(a_map + which * 128, local_address(map));
-            asm volatile("bar.sync 3, 64;" ::: "memory");
-        }
-        // Steps before this one are the workers' to fetch: of the first tile alone.
+        const uint which = (item - 128) / 32, lane = item % 32;
+        __local uint *map = maps + which * 32;
+        map[lane] = 0;
+        warp_sync();
+        if (item == 128)
+            write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 64, 3);
+        if (item == 160)
+            write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64, 3);
+        warp_sync();
+        publish_map(a_map + which * 128, local_address(map));
+        // Both maps are published before one work-item fetches by them.
+        asm volatile("bar.sync 3, 64;" ::: "memory");
+        // Steps of a tile before this one are fetched by those who multiply: of the first tile 2,
+        // of others none.
         int early = 2;
         if (item == 128) {
             acquire_map(a_map);
             acquire_map(b_map);
             uint stage = 0, phase = 1;
+            // Whole tiles in turns, then the steps from `begin` to `end` of the shared ones: of a
+            // tile, `num` from its step `first` on.
             for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
                 const bool is_whole = turn < whole;
-                const uint done = is_whole ? 0 : divide(at, steps);
-                const uint tile = is_whole ? turn : whole + done;
-                const int first = is_whole ? 0 : at - (ulong) done * steps;
+                const uint nth = is_whole ? 0 : divide(at, steps);
+                const uint tile = is_whole ? turn : whole + nth;
+                const int first = is_whole ? 0 : at - (ulong) nth * steps;
                 const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-                // Work-groups are at the same steps, modulo `share`, at the same time, so that what
-                // one reads lies in the cache for others: it begins `late` steps after `first`.
-                // (Where a share goes over two tiles, for a part of it.)
-                const uint ago = at - begin, each = share;
-                const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
-                const int late = behind < num ? behind : 0;
+                // Steps are rotated: the first one is `rotation` steps after `first`, and is,
+                // modulo `share`, the number of steps that the work-group has done. So all
+                // work-groups are at the same k, modulo `share`, and find in the cache what others
+                // have read. What would begin behind the `num` steps is not rotated.
+                const uint done = at - begin, period = share;
+                const uint shift = is_whole ? 0 : (done + period - (uint) first % period) % period;
+                const int rotation = shift < num ? shift : 0;
                 turn += groups;
                 at += is_whole ? 0 : num;
-                // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-                const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-                const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-                const uint band_rows = min(tiles_m - band, (uint) 8);
-                const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-                const int first_m = tile_m * 64, first_n = tile_n * 64;
+                const int2 origin = origin_of_tile(tile, M, N);
+                const int first_m = origin.x, first_n = origin.y;
                 for (int t = 0; t < num; t++) {
-                    // Those before are the workers' to fetch: of the first tile alone.
                     if (t >= early) {
                         mbarrier_wait(empties + 8 * stage, phase);
-                        const int after_first = t + late;
-                        const int step = first + after_first - (after_first < num ? 0 : num);
+                        const int rotated = t + rotation;
+                        const int step = first + rotated - (rotated < num ? 0 : num);
                         const uint mbarrier = fulls + 8 * stage;
                         const int k = step * 64;
                         mbarrier_expect(mbarrier, (box_m + box_n) * 128);
@@ -417,31 +436,30 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
         }
         return;
     }
-    // Who multiplies fetches the first tiles, while the tensor maps are made.
+    // Those who multiply fetch the first steps, while the tensor maps are made.
+    // Whole tiles in turns, then the steps from `begin` to `end` of the shared ones: of a tile,
+    // `num` from its step `first` on.
     for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
         const bool is_whole = turn < whole;
-        const uint done = is_whole ? 0 : divide(at, steps);
-        const uint tile = is_whole ? turn : whole + done;
-        const int first = is_whole ? 0 : at - (ulong) done * steps;
+        const uint nth = is_whole ? 0 : divide(at, steps);
+        const uint tile = is_whole ? turn : whole + nth;
+        const int first = is_whole ? 0 : at - (ulong) nth * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-        // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
-        // reads lies in the cache for others: it begins `late` steps after `first`. (Where a share
-        // goes over two tiles, for a part of it.)
-        const uint ago = at - begin, each = share;
-        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
-        const int late = behind < num ? behind : 0;
+        // Steps are rotated: the first one is `rotation` steps after `first`, and is, modulo
+        // `share`, the number of steps that the work-group has done. So all work-groups are at the
+        // same k, modulo `share`, and find in the cache what others have read. What would begin
+        // behind the `num` steps is not rotated.
+        const uint done = at - begin, period = share;
+        const uint shift = is_whole ? 0 : (done + period - (uint) first % period) % period;
+        const int rotation = shift < num ? shift : 0;
         turn += groups;
         at += is_whole ? 0 : num;
-        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-        const uint band_rows = min(tiles_m - band, (uint) 8);
-        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-        const int first_m = tile_m * 64, first_n = tile_n * 64;
+        const int2 origin = origin_of_tile(tile, M, N);
+        const int first_m = origin.x, first_n = origin.y;
         const int early = min(num, 2);
         for (int t = 0; t < early; t++) {
-            const int after_first = t + late;
-            const int step = first + after_first - (after_first < num ? 0 : num);
+            const int rotated = t + rotation;
+            const int step = first + rotated - (rotated < num ? 0 : num);
             const int k = step * 64;
             for (uint i = item; i < 512; i += 128) {
                 const uint line = i / 8, x = i % 8;
@@ -457,55 +475,54 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
             }
             mbarrier_arrive_later(fulls + 8 * t);
         }
+        // `full` waits for one arrival, and for each that was added above. So the one comes last,
+        // when all have added theirs.
         asm volatile("bar.sync 2, 128;" ::: "memory");
-        for (int s = 0; item == 0 && s < early; s++)
-            mbarrier_arrive(fulls + 8 * s);
+        if (item == 0)
+            for (int s = 0; s < early; s++)
+                mbarrier_arrive(fulls + 8 * s);
         // Of the first tile alone.
         break;
     }
+    // Those who multiply: the first 4 warps.
     uint stage = 0, phase = 0;
     const uint group = uniform(item / 128);
+    // Whole tiles in turns, then the steps from `begin` to `end` of the shared ones: of a tile,
+    // `num` from its step `first` on.
     for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
         const bool is_whole = turn < whole;
-        const uint done = is_whole ? 0 : divide(at, steps);
-        const uint tile = is_whole ? turn : whole + done;
-        const int first = is_whole ? 0 : at - (ulong) done * steps;
+        const uint nth = is_whole ? 0 : divide(at, steps);
+        const uint tile = is_whole ? turn : whole + nth;
+        const int first = is_whole ? 0 : at - (ulong) nth * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-        // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
-        // reads lies in the cache for others: it begins `late` steps after `first`. (Where a share
-        // goes over two tiles, for a part of it.)
-        const uint ago = at - begin, each = share;
-        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
-        const int late = behind < num ? behind : 0;
         turn += groups;
         at += is_whole ? 0 : num;
-        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-        const uint band_rows = min(tiles_m - band, (uint) 8);
-        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-        const int first_m = tile_m * 64, first_n = tile_n * 64;
+        const int2 origin = origin_of_tile(tile, M, N);
+        const int first_m = origin.x, first_n = origin.y;
         float c[32];
         #pragma unroll
         for (int i = 0; i < 32; i++)
             c[i] = 0;
         for (int now = 0; now < num; now++) {
-            // The low words of descriptors (PTX ISA, "matrix descriptor") have the addresses of the
-            // tiles. Where k lies across, they have the stride from 64 (64) rows (columns) to the
-            // next as well.
+            // The low words of descriptors (PTX ISA, "matrix descriptor"), in units of 16 bytes:
+            // the address of a tile, and above it the leading dimension's stride. That is the
+            // distance from 64 rows of A to the next; of B, whose lines lie along k, it is not
+            // used.
             const uint a = (a_at + stage * 8192 + group * 8192) >> 4 | 512 << 16;
             const uint b = (b_at + stage * 8192) >> 4 | 1 << 16;
             mbarrier_wait(fulls + 8 * stage, phase);
-            // What work-items have copied, the tensor cores are to see.
+            // The tensor cores read by the asynchronous proxy, and are to see what work-items have
+            // copied.
             if (now < 2)
                 asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
             warp_sync();
             asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
+            // The next 16 k are 32 bytes further on in a line, or 16 lines further on.
             #pragma unroll
             for (int s = 0; s < 4; s++)
                 multiply_64(c, a + s * 128, b + s * 2);
             asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
-            // The step before this one has been read.
+            // The products of the step before are done: its tiles have been read.
             asm volatile("//@wgmma.wait_group.sync.aligned 1;" ::: "memory");
             if (now > 0 && item % 128 == 0)
                 mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));
@@ -518,7 +535,8 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
         if (num > 0 && item % 128 == 0)
             mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));
         if (num < steps) {
-            // Not all of the tile: kept for the stage that adds up.
+            // Not all of the tile: kept for the stage that adds up. Of the two parts that a
+            // work-group has room for, the second is for the tile that it has begun.
             __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
             #pragma unroll
             for (int i = 0; i < 32; i += 4)
@@ -559,9 +577,9 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                 // Where rows of C begin anywhere: a row after the other, by 32 work-items side by
                 // side.
                 warp_sync();
-                rows[item] = (uint4) (x[0], x[1], x[2], x[3]);
+                c_rows[item] = (uint4) (x[0], x[1], x[2], x[3]);
                 warp_sync();
-                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32)
+                __local const ushort *from = (__local const ushort *) (c_rows + item / 32 * 32)
                         + item % 32;
                 if (block + item % 32 < N)
                     #pragma unroll
@@ -576,17 +594,24 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
 
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
+// A work-group that multiplies has room for two parts of tiles, of 4096 numbers each: the second is
+// for the tile whose first step it has done, the first for one that another has begun. So, of the
+// parts of a tile, that of the work-group that began it is a second one, all others are first ones.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_hgemm_tma_add(long M, long N, long K,
         __global const float *restrict work, long parts_at,
         float alpha, float beta,
         __global half *restrict C, long c_offset, long ldc)
 {
-    typedef float sum_t;
     __local float sums[8][128] __attribute__((aligned(16)));
-    __local uint told[6];
+    // The tile whose parts this work-group adds up, with others: how many parts there are, which
+    // work-group has the first of them, which of how many work-groups that add it up this one is,
+    // and where the tile is in C.
+    __local struct {
+        uint num_parts, first_group, own, adders;
+        int first_m, first_n;
+    } tile_of;
     const uint adder = get_local_id(0);
-    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.
     if (adder == 0) {
         // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
         // work-group takes `share` steps. A last turn that is three quarters full is a turn.
@@ -597,59 +622,58 @@ void kiln_hgemm_tma_add(long M, long N, long K,
         const uint steps = ((uint) K + 63) / 64;
         const ulong all = (ulong) (tiles - whole) * steps;
         const ulong share = (all + groups - 1) / groups;
-        const uint adders = groups * get_num_groups(1);
+        // As many work-groups add up each shared tile.
+        const uint all_adders = groups * get_num_groups(1);
         const uint number = get_group_id(1) * groups + get_group_id(0);
-        const uint each = min(adders / max(tiles - whole, 1U), 32U);
-        const uint tile = whole + number / each;
-        told[0] = 1;
+        const uint adders = min(all_adders / max(tiles - whole, 1U), 32U);
+        const uint tile = whole + number / adders;
+        tile_of.num_parts = 1;
         if (tile < tiles) {
-            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-            const uint band_rows = min(tiles_m - band, (uint) 8);
-            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-            const int first_m = tile_m * 64, first_n = tile_n * 64;
-            // The work-groups that have the tile's first and last step: the first has it as its
-            // last piece, the others what they have of it as their first.
+            const int2 origin = origin_of_tile(tile, M, N);
+            const int first_m = origin.x, first_n = origin.y;
+            // The work-groups from that which has the tile's first step to that which has its last.
+            // K of 0 has no steps: then nothing is added up, and C becomes beta C.
             const ulong begin = (ulong) (tile - whole) * steps;
-            const uint from = steps > 0 ? divide(begin, share) : 0;
-            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;
-            told[1] = from;
-            told[2] = number % each;
-            told[3] = each;
-            told[4] = first_m;
-            told[5] = first_n;
+            const uint first_group = steps > 0 ? divide(begin, share) : 0;
+            tile_of.num_parts = steps > 0 ? divide(begin + steps - 1, share) - first_group + 1 : 0;
+            tile_of.first_group = first_group;
+            tile_of.own = number % adders;
+            tile_of.adders = adders;
+            tile_of.first_m = first_m;
+            tile_of.first_n = first_n;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint num = told[0];
+    // What one work-group did alone it has stored; or there is no tile left for this work-group.
+    const uint num = tile_of.num_parts;
     if (num == 1)
         return;
-    const int first_m = told[4], first_n = told[5];
-    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 4096;
+    const int first_m = tile_of.first_m, first_n = tile_of.first_n;
+    __global const float *parts = work + parts_at + 2 * (ulong) tile_of.first_group * 4096;
     C += c_offset;
-    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up all
-    // pieces of its elements.
-    if (num <= 8 || told[3] < 8) {
+    // Where parts are few, or a tile has so much that no work-item is idle, each work-item adds up
+    // all parts of its elements.
+    if (num <= 8 || tile_of.adders < 8) {
         // Whether every row of C starts where 2 columns may be stored at once.
         const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 3;
         const bool is_aligned = misaligned == 0;
-        for (uint at = told[2] * 256 + adder; at < 1024; at += told[3] * 256) {
+        for (uint at = tile_of.own * 256 + adder; at < 1024;
+             at += tile_of.adders * 256) {
             __global const float4 *part = (__global const float4 *) parts + at;
             float4 sum = 0;
             for (uint p = 0; p < num; p += 4) {
-                float4 some[4];
+                float4 terms[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
+                    terms[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    sum += some[q];
+                    sum += terms[q];
             }
             const uint item = at % 128, first = at / 128 * 4;
             const union {
                 float4 all;
-                sum_t each[4];
+                float each[4];
             } sums_of = { sum };
             #pragma unroll
             for (int u = 0; u < 4; u += 2) {
@@ -663,9 +687,9 @@ void kiln_hgemm_tma_add(long M, long N, long K,
         }
         return;
     }
-    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
-    // added in their order.
-    for (uint at = told[2]; at < 32; at += told[3]) {
+    // Of 128 reals at a time each of eight warps adds up every eighth part, 9 with loads under way
+    // at once; what the warps have is then added in their order.
+    for (uint at = tile_of.own; at < 32; at += tile_of.adders) {
         float4 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             float4 part[9];
@@ -684,7 +708,7 @@ void kiln_hgemm_tma_add(long M, long N, long K,
         *(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 128) {
-            sum_t all = 0;
+            float all = 0;
             #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += sums[u][adder];

@@ -10,14 +10,10 @@ static void store(float x, __global float *p)
     *p = x;
 }
 
-// C = alpha x + beta C for one element; beta == 0 does not read C.
-static void put(float x, float alpha, float beta, __global float *p)
-{
-    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
-}
+// NVIDIA's instructions, as the PTX ISA names them. What only sm_90a has is masked as a comment;
+// the mask is taken from the PTX that this is compiled to.
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What
-// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -71,18 +67,21 @@ static void warp_sync(void)
     asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
 }
 
-// A barrier in local memory counts arrivals, and the bytes of copies under way.
+// A barrier in local memory counts arrivals, and the bytes of copies under way. When none is left
+// its phase is over, and the next one begins; phases have the parities 0, 1, 0 and so on.
 static void mbarrier_init(uint mbarrier, uint arrivals)
 {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
 }
 
+// Arrives, and lets the phase wait for so many bytes of the copy engine's as well.
 static void mbarrier_expect(uint mbarrier, uint bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::
             "r"(mbarrier), "r"(bytes) : "memory");
 }
 
+// Waits until the phase of this parity is over. At first that holds for parity 1.
 static void mbarrier_wait(uint mbarrier, uint phase)
 {
     asm volatile("{ .reg .pred done;\n"
@@ -95,8 +94,8 @@ static void mbarrier_arrive(uint mbarrier)
     asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(mbarrier) : "memory");
 }
 
-// Arrives when what this work-item has begun to copy by fetch_chunk is there; it is waited for
-// beside the arrivals that the barrier was initialised for.
+// Arrives when what this work-item has begun to copy by fetch_chunk is there. The barrier's phase
+// waits for it beside the arrivals that the barrier was initialised for.
 static void mbarrier_arrive_later(uint mbarrier)
 {
     asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" :: "r"(mbarrier) : "memory");
@@ -177,16 +176,18 @@ static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)
             "r"(to), "l"(map), "r"(x), "r"(y), "r"(mbarrier) : "memory");
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
-// side by side have 32 lines. The copy engine puts them there.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have `part` (2, 4 or 8) times 16
+// bytes; boxes side by side have 32 lines. Of eight lines in a row the pieces of a column lie in
+// different banks. The copy engine's swizzle is the same.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 32 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Transposes 32 or 64 rows of 32 values of k, of which the copy engine puts four at q ^ r % 8 of
-// row r, into 32 lines of a value of k each, in which four rows are at r / 4 ^ k / 4 % 8: either
-// way no two work-items that read or write together meet in a bank.
+// Transposes 32 or 64 rows of 32 values of k in their place, by 128 work-items. Before, row r is a
+// line of 128 bytes, in which the q-th four values of k are at q ^ r % 8, as the copy engine puts
+// them; then, each k has a line, in which the g-th four rows are at g ^ k / 4. Either way no two
+// work-items that read or write together meet in a bank.
 static void transpose_block(__local uchar *tile, uint rows, uint i)
 {
     const uint q = i % 8, g = i / 8;
@@ -199,6 +200,7 @@ static void transpose_block(__local uchar *tile, uint rows, uint i)
         for (int r = 0; r < 4; r++)
             x[r] = *(__local const float4 *) (from + r * 128 + (q ^ (g % 2 * 4 + r)) * 16);
     warp_sync();
+    // All who transpose have read the block.
     asm volatile("bar.sync 1, 128;" ::: "memory");
     if (has_block) {
         *(__local float4 *) to = (float4) (x[0].s0, x[1].s0, x[2].s0, x[3].s0);
@@ -208,13 +210,27 @@ static void transpose_block(__local uchar *tile, uint rows, uint i)
     }
 }
 
-// put for column `col` of the row `out`, if there is such a column and it is stored.
+// The first row and column of a tile of C. Tiles are taken in bands of 8 rows, each column by
+// column, so that work-groups that run together share rows and columns.
+// The last band may have fewer rows.
+static int2 origin_of_tile(uint tile, long M, long N)
+{
+    const uint tiles_m = ((uint) M + 63) / 64;
+    const uint tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, 8U);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    return (int2) (tile_m * 64, tile_n * 64);
+}
+
+// C = alpha x + beta C for column `col` of the row `out`, if C has it.
 static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
+// The x of the work-item whose lane differs by `distance`, a power of two.
 static uint exchange(uint x, uint distance)
 {
     uint other;
@@ -223,7 +239,8 @@ static uint exchange(uint x, uint distance)
     return other;
 }
 
-// x[i] of work-item j of four, which are so far apart, becomes x[j] of work-item i.
+// Transposes a square across four work-items, which are `apart` lanes apart: x[i] of the j-th
+// becomes x[j] of the i-th.
 static void transpose_four(uint x[4], uint j, uint apart)
 {
     #pragma unroll
@@ -240,7 +257,8 @@ static void transpose_four(uint x[4], uint j, uint apart)
     }
 }
 
-// put for four columns side by side, at an address that is a multiple of their size.
+// C = alpha x + beta C for four columns side by side, at an address that is a multiple of their
+// size.
 static void put_four(float4 x, __global float *out, float alpha, float beta)
 {
     x *= alpha;
@@ -309,21 +327,24 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
     const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;
     const bool is_aligned = misaligned == 0;
 
-    // Of lines along k no more are fetched than C needs where it is smaller than a tile.
+    // The rows (columns) of a box. Lines along k that lie outside C are not fetched.
     const int box_m = min(((int) M + 7) & -8, 64);
     const int box_n = min(((int) N + 7) & -8, 64);
     const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;
     __local uint maps[64] __attribute__((aligned(128)));
+    // Those who fetch begin with parity 1, and find all stages empty; those who multiply, with 0.
     if (item == 0) {
         for (int s = 0; s < 6; s++) {
             mbarrier_init(fulls + 8 * s, 1);
             mbarrier_init(empties + 8 * s, 2);
             mbarrier_init(transposeds + 8 * s, 4);
         }
+        // The copy engine is to see the barriers as they were initialised.
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
+    // Those who fetch and transpose: the last 4 warps.
     if (item >= 256) {
         // One warp writes the map of A, the next that of B, to where all work-groups write the
         // same.
@@ -338,10 +359,11 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
                 write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32, 3);
             warp_sync();
             publish_map(a_map + which * 128, local_address(map));
+            // Both maps are published before one work-item fetches by them.
             asm volatile("bar.sync 3, 64;" ::: "memory");
         }
-        // Steps before this one are the workers' to fetch: of the first tile alone.
-        int early = 2;
+        // Steps before this one are fetched by those who multiply.
+        const int early = 2;
         if (item == 256) {
             acquire_map(a_map);
             acquire_map(b_map);
@@ -349,19 +371,15 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
         warp_sync();
         uint stage = 0, phase = 1, transpose_phase = 0;
         const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-        const int first = 0, num = (K + 31) / 32;
-        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-        const uint band_rows = min(tiles_m - band, (uint) 8);
-        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-        const int first_m = tile_m * 64, first_n = tile_n * 64;
+        const int num = (K + 31) / 32;
+        const int2 origin = origin_of_tile(tile, M, N);
+        const int first_m = origin.x, first_n = origin.y;
         // A tile is transposed when the next one has been asked for.
         for (int t = 0; t <= num; t++) {
             const uint p = stage == 0 ? 5 : stage - 1;
             if (item == 256 && t >= early && t < num) {
                 mbarrier_wait(empties + 8 * stage, phase);
-                const int step = first + t;
+                const int step = t;
                 const uint mbarrier = fulls + 8 * stage;
                 const int k = step * 32;
                 mbarrier_expect(mbarrier, (box_m + box_n) * 128);
@@ -369,7 +387,7 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
                 fetch_box(b_at + stage * 8192, b_map, k, first_n, mbarrier);
             }
             if (t > 0) {
-                // Transposes the tiles of place p, as soon as they are there, and says so. Of up to
+                // Transposes the tiles of stage p, as soon as they are there, and says so. Of up to
                 // 64 rows (columns) at a time each work-item has 4, with 4 values of k.
                 mbarrier_wait(fulls + 8 * p, transpose_phase);
                 transpose_block(a_tiles + p * 8192, 64, item - 256);
@@ -387,18 +405,14 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
         return;
     }
     {
-        // Who multiplies fetches the first tiles, while the tensor maps are made.
+        // Those who multiply fetch the first steps, while the tensor maps are made.
         const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-        const int first = 0, num = (K + 31) / 32;
-        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-        const uint band_rows = min(tiles_m - band, (uint) 8);
-        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-        const int first_m = tile_m * 64, first_n = tile_n * 64;
+        const int num = (K + 31) / 32;
+        const int2 origin = origin_of_tile(tile, M, N);
+        const int first_m = origin.x, first_n = origin.y;
         const int early = min(num, 2);
         for (int t = 0; t < early; t++) {
-            const int step = first + t;
+            const int step = t;
             const int k = step * 32;
             for (uint i = item; i < 512; i += 256) {
                 const uint line = i / 8, x = i % 8;
@@ -414,24 +428,24 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
             }
             mbarrier_arrive_later(fulls + 8 * t);
         }
+        // `full` waits for one arrival, and for each that was added above. So the one comes last,
+        // when all have added theirs.
         asm volatile("bar.sync 2, 256;" ::: "memory");
-        for (int s = 0; item == 0 && s < early; s++)
-            mbarrier_arrive(fulls + 8 * s);
+        if (item == 0)
+            for (int s = 0; s < early; s++)
+                mbarrier_arrive(fulls + 8 * s);
     }
+    // Those who multiply: the first 8 warps.
     uint stage = 0, phase = 0;
     const uint warp = item / 32, lane = item % 32;
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int first = 0, num = (K + 31) / 32;
-    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
-    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
-    const uint band_rows = min(tiles_m - band, (uint) 8);
-    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-    const int first_m = tile_m * 64, first_n = tile_n * 64;
+    const int num = (K + 31) / 32;
+    const int2 origin = origin_of_tile(tile, M, N);
+    const int first_m = origin.x, first_n = origin.y;
     const uint lane_m = lane / 4, lane_n = lane % 4;
     const uint warp_m = 0, warp_n = warp % 2 * 32;
-    // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32 values
-    // of k.
+    // Where a work-item's first four rows and columns are in line 0 of their boxes, which are 32
+    // values of k by 64 rows of A or 64 columns of B.
     const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
     const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
     float c[8][8];
@@ -445,15 +459,16 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
     stage = slice;
     for (int now = slice; now < num; now += 4) {
         mbarrier_wait(transposeds + 8 * stage, phase);
-        // Hands back the place of the step before, which is not done sooner: what is read from
+        // Hands back the stage of the step before, which is not done sooner: what is read from
         // local memory has surely arrived only when it has been multiplied.
         warp_sync();
         if (now >= 4 && lane == 0)
             mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 2 : stage - 4));
         __local const uchar *a_tile = a_tiles + stage * 8192;
         __local const uchar *b_tile = b_tiles + stage * 8192;
-        // Goes through k; of each it reads its rows and columns by fours, and multiplies each by
-        // each.
+        // Goes through k, four values (a quad) at a time; of each it reads its rows and columns by
+        // fours, and multiplies each by each.
+        // In a transposed tile four rows or columns lie at their number ^ q.
         #pragma unroll 2
         for (int q = 0; q < 8; q++) {
             const uint a_from = a_chunk ^ q * 16;
@@ -490,8 +505,8 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
             phase ^= 1;
         }
     }
-    // What slices have is added up, always in the same order, through local memory: all tiles have
-    // been multiplied.
+    // What slices have is added up, always in the same order, through the memory of the tiles, when
+    // all have multiplied theirs.
     __local float *sums = (__local float *) a_tiles + item % 64;
     asm volatile("bar.sync 2, 256;" ::: "memory");
     if (slice > 0)
@@ -510,6 +525,7 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
             #pragma unroll
             for (int n = 0; n < 8; n++)
                 c[m][n] += sums[(x * 64 + m * 8 + n) * 64];
+    // A work-item has rows by fours, 32 apart, and columns by fours, 16 apart.
     #pragma unroll
     for (int m = 0; m < 8; m++) {
         const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;

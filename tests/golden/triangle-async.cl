@@ -11,7 +11,8 @@ static void store(double x, __global double *p)
     *p = x;
 }
 
-// The first column of a row that is stored, and the one behind the last.
+// The first column of a row that is stored, and the one behind the last. `triangle` is 0 for all of
+// C, 1 or -1 for its lower or upper triangle, 2 or -2 for the same where an element is two columns.
 static long2 stored_columns(long row, long N, int triangle)
 {
     return (long2) (triangle < 0 ? row * -triangle : 0,
@@ -24,7 +25,9 @@ static void put(double x, double alpha, double beta, __global double *p)
     store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
 }
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+// NVIDIA's instructions, as the PTX ISA names them.
+
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -56,8 +59,9 @@ static void wait_for_copies(void)
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
-// side by side have 16 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have `part` (2, 4 or 8) times 16
+// bytes; boxes side by side have 16 lines. Of eight lines in a row the pieces of a column lie in
+// different banks.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -179,7 +183,7 @@ static bool is_inside(long row, long col, uint rows, uint columns, int triangle)
     return col + columns <= (row + 1) * triangle;
 }
 
-// put for column `col` of the row `out`, if there is such a column and it is stored.
+// C = alpha x + beta C for column `col` of the row `out`, if it is stored.
 static void put_column(double x, __global double *out, long col, long2 stored,
         double alpha, double beta)
 {
@@ -187,7 +191,7 @@ static void put_column(double x, __global double *out, long col, long2 stored,
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
-// put for two columns side by side; `whole` says that they are at a multiple of their size.
+// The same for two columns side by side; `whole`: they are at a multiple of their size.
 static void put_pair(double x, double y, __global double *out, long col,
         long2 stored, double alpha, double beta, bool whole)
 {
@@ -248,24 +252,26 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
     const ulong share = (all + groups - 1) / groups;
     const ulong begin = min(get_group_id(0) * share, all), end = min(begin + share, all);
 
+    // Whole tiles in turns, then the steps from `begin` to `end` of the shared ones: of a tile,
+    // `num` from its step `first` on.
     for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
         const bool is_whole = turn < whole;
-        const uint done = is_whole ? 0 : divide(at, steps);
-        const uint tile = is_whole ? turn : whole + done;
-        const int first = is_whole ? 0 : at - (ulong) done * steps;
+        const uint nth = is_whole ? 0 : divide(at, steps);
+        const uint tile = is_whole ? turn : whole + nth;
+        const int first = is_whole ? 0 : at - (ulong) nth * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-        // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
-        // reads lies in the cache for others: it begins `late` steps after `first`. (Where a share
-        // goes over two tiles, for a part of it.)
-        const uint ago = at - begin, each = share;
-        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
-        const int late = behind < num ? behind : 0;
+        // Steps are rotated: the first one is `rotation` steps after `first`, and is, modulo
+        // `share`, the number of steps that the work-group has done. So all work-groups are at the
+        // same k, modulo `share`, and find in the cache what others have read. What would begin
+        // behind the `num` steps is not rotated.
+        const uint done = at - begin, period = share;
+        const uint shift = is_whole ? 0 : (done + period - (uint) first % period) % period;
+        const int rotation = shift < num ? shift : 0;
         turn += groups;
         at += is_whole ? 0 : num;
         // Tiles of which something is stored, row by row.
         const uint2 of_tile = place_of_tile(tile, ((uint) N + 63) / 64, triangle);
-        const uint tile_m = of_tile.x, tile_n = of_tile.y;
-        const int first_m = tile_m * 64, first_n = tile_n * 64;
+        const int first_m = of_tile.x * 64, first_n = of_tile.y * 64;
         const uint lane_m = lane / 4, lane_k = lane % 4;
         // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
         const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
@@ -284,7 +290,6 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
         // in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is
         // where it is used.
         // The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
-        const uint k_0 = 2 * lane_k + lane_k % 2;
         const uint a_first = (warp_m + lane_r) * 128;
         const uint b_first = (warp_n + lane_r) * 128;
         double as0[2][4], bs0[4][2];
@@ -293,19 +298,20 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
         int stage = 0;
         for (int t = 0; t < num + 2; t++) {
             // What was asked for at t - 2 is there for all, and all have multiplied those of the
-            // step before, whose place is the next one to copy to.
+            // step before, whose stage is the next one to copy to.
             if (t >= 2) {
                 wait_for_copies();
                 barrier(CLK_LOCAL_MEM_FENCE);
             }
             if (t < num) {
-                const int after_first = t + late;
-                const int step = first + after_first - (after_first < num ? 0 : num);
+                const int rotated = t + rotation;
+                const int step = first + rotated - (rotated < num ? 0 : num);
                 const int k = step * 16;
                 copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
                 copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
             }
             commit_copies();
+            // Behind the stage that is copied to comes the one copied to 2 steps before.
             if (++stage == 3)
                 stage = 0;
             if (t < 2)
@@ -314,7 +320,7 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
             __local const uchar *b_tile = b_tiles + stage * 8192;
             #pragma unroll
             for (int s = 0; s < 2; s++) {
-                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+                // The s-th part of the tiles' k into fragments.
                 // Eight values of k of the tile.
                 #pragma unroll
                 for (int i = 0; i < 2; i++) {
@@ -339,7 +345,8 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
             }
         }
         if (num < steps) {
-            // Not all of the tile: kept for the stage that adds up.
+            // Not all of the tile: kept for the stage that adds up. Of the two parts that a
+            // work-group has room for, the second is for the tile that it has begun.
             __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
             #pragma unroll
             for (int i = 0; i < 2; i++)
@@ -352,8 +359,8 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
             continue;
         }
         const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 64, triangle);
-        // Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put
-        // into local memory, so that a warp stores columns side by side.
+        // Where rows of C begin anywhere, and where a triangle has not all of the tile, the tile
+        // goes through local memory, so that a warp stores columns side by side.
         if (!is_aligned) {
             __local double *c_tile = (__local double *) both_tiles;
             // All have multiplied the last step.
@@ -371,16 +378,16 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
                     }
                 }
             barrier(CLK_LOCAL_MEM_FENCE);
-            const int rows = min(M - first_m, 64L);
+            const int num_rows = min(M - first_m, 64L);
             __global double *out = C + (first_m + warp) * ldc + first_n + lane;
             #pragma unroll 4
-            for (int m = warp; m < rows; m += 4) {
+            for (int m = warp; m < num_rows; m += 4) {
                 const long2 stored = stored_columns(first_m + m, N, triangle) - first_n;
-                const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 64L);
+                const int first_col = max(stored.x, 0L), end_col = clamp(stored.y, 0L, 64L);
                 #pragma unroll
                 for (int n = 0; n < 64; n += 32) {
                     const int col = n + (int) lane;
-                    if (col >= begin && col < end)
+                    if (col >= first_col && col < end_col)
                         put(c_tile[c_place(m, col)], alpha, beta, out + n);
                 }
                 out += 4 * ldc;
@@ -401,7 +408,7 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
                 for (int j = 0; j < 4; j++) {
                     const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
                     put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, stored, alpha, beta,
-                            is_aligned);
+                            true);
                 }
             }
     }
@@ -409,17 +416,24 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
 
 // Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
 // theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
+// A work-group that multiplies has room for two parts of tiles, of 4096 numbers each: the second is
+// for the tile whose first step it has done, the first for one that another has begun. So, of the
+// parts of a tile, that of the work-group that began it is a second one, all others are first ones.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_dgemmt_async_add(long M, long N, long K,
         __global const double *restrict work, long parts_at,
         double alpha, double beta,
         __global double *restrict C, long c_offset, long ldc, int triangle)
 {
-    typedef double sum_t;
     __local double sums[8][64] __attribute__((aligned(16)));
-    __local uint told[6];
+    // The tile whose parts this work-group adds up, with others: how many parts there are, which
+    // work-group has the first of them, which of how many work-groups that add it up this one is,
+    // and where the tile is in C.
+    __local struct {
+        uint num_parts, first_group, own, adders;
+        int first_m, first_n;
+    } tile_of;
     const uint adder = get_local_id(0);
-    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.
     if (adder == 0) {
         // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
         // work-group takes `share` steps. A last turn that is three quarters full is a turn.
@@ -430,58 +444,60 @@ void kiln_dgemmt_async_add(long M, long N, long K,
         const uint steps = ((uint) K + 15) / 16;
         const ulong all = (ulong) (tiles - whole) * steps;
         const ulong share = (all + groups - 1) / groups;
-        const uint adders = groups * get_num_groups(1);
+        // As many work-groups add up each shared tile.
+        const uint all_adders = groups * get_num_groups(1);
         const uint number = get_group_id(1) * groups + get_group_id(0);
-        const uint each = min(adders / max(tiles - whole, 1U), 64U);
-        const uint tile = whole + number / each;
-        told[0] = 1;
+        const uint adders = min(all_adders / max(tiles - whole, 1U), 64U);
+        const uint tile = whole + number / adders;
+        tile_of.num_parts = 1;
         if (tile < tiles) {
             // Tiles of which something is stored, row by row.
             const uint2 of_tile = place_of_tile(tile, ((uint) N + 63) / 64, triangle);
-            const uint tile_m = of_tile.x, tile_n = of_tile.y;
-            const int first_m = tile_m * 64, first_n = tile_n * 64;
-            // The work-groups that have the tile's first and last step: the first has it as its
-            // last piece, the others what they have of it as their first.
+            const int first_m = of_tile.x * 64, first_n = of_tile.y * 64;
+            // The work-groups from that which has the tile's first step to that which has its last.
+            // K of 0 has no steps: then nothing is added up, and C becomes beta C.
             const ulong begin = (ulong) (tile - whole) * steps;
-            const uint from = steps > 0 ? divide(begin, share) : 0;
-            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;
-            told[1] = from;
-            told[2] = number % each;
-            told[3] = each;
-            told[4] = first_m;
-            told[5] = first_n;
+            const uint first_group = steps > 0 ? divide(begin, share) : 0;
+            tile_of.num_parts = steps > 0 ? divide(begin + steps - 1, share) - first_group + 1 : 0;
+            tile_of.first_group = first_group;
+            tile_of.own = number % adders;
+            tile_of.adders = adders;
+            tile_of.first_m = first_m;
+            tile_of.first_n = first_n;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint num = told[0];
+    // What one work-group did alone it has stored; or there is no tile left for this work-group.
+    const uint num = tile_of.num_parts;
     if (num == 1)
         return;
-    const int first_m = told[4], first_n = told[5];
-    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 4096;
+    const int first_m = tile_of.first_m, first_n = tile_of.first_n;
+    __global const double *parts = work + parts_at + 2 * (ulong) tile_of.first_group * 4096;
     C += c_offset;
-    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up all
-    // pieces of its elements.
-    if (num <= 8 || told[3] < 16) {
+    // Where parts are few, or a tile has so much that no work-item is idle, each work-item adds up
+    // all parts of its elements.
+    if (num <= 8 || tile_of.adders < 16) {
         // Whether every row of C starts where 2 columns may be stored at once.
         const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;
         const bool are_aligned = misaligned == 0;
         const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 64, triangle);
-        for (uint at = told[2] * 256 + adder; at < 2048; at += told[3] * 256) {
+        for (uint at = tile_of.own * 256 + adder; at < 2048;
+             at += tile_of.adders * 256) {
             __global const double2 *part = (__global const double2 *) parts + at;
             double2 sum = 0;
             for (uint p = 0; p < num; p += 4) {
-                double2 some[4];
+                double2 terms[4];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    some[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
+                    terms[q] = p + q >= num ? 0 : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
                 #pragma unroll
                 for (int q = 0; q < 4; q++)
-                    sum += some[q];
+                    sum += terms[q];
             }
             const uint item = at % 128, first = at / 128 * 2;
             const union {
                 double2 all;
-                sum_t each[2];
+                double each[2];
             } sums_of = { sum };
             const uint e = first;
             const uint warp = item / 32, lane = item % 32;
@@ -499,9 +515,9 @@ void kiln_dgemmt_async_add(long M, long N, long K,
         }
         return;
     }
-    // Of 64 reals at a time each of eight warps adds up every eighth part; what they have is then
-    // added in their order.
-    for (uint at = told[2]; at < 64; at += told[3]) {
+    // Of 64 reals at a time each of eight warps adds up every eighth part, 9 with loads under way
+    // at once; what the warps have is then added in their order.
+    for (uint at = tile_of.own; at < 64; at += tile_of.adders) {
         double2 sum = 0;
         for (uint p = adder / 32; p < num; p += 72) {
             double2 part[9];
@@ -520,7 +536,7 @@ void kiln_dgemmt_async_add(long M, long N, long K,
         *(__local double2 *) &sums[adder / 32][adder % 32 * 2] = sum;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 64) {
-            sum_t all = 0;
+            double all = 0;
             #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += sums[u][adder];

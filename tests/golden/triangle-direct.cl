@@ -10,14 +10,16 @@ static void store(float x, __global float *p)
     *p = x;
 }
 
-// The first column of a row that is stored, and the one behind the last.
+// The first column of a row that is stored, and the one behind the last. `triangle` is 0 for all of
+// C, 1 or -1 for its lower or upper triangle, 2 or -2 for the same where an element is two columns.
 static long2 stored_columns(long row, long N, int triangle)
 {
     return (long2) (triangle < 0 ? row * -triangle : 0,
             triangle > 0 ? min(N, (row + 1) * triangle) : N);
 }
 
-// Is nothing stored of a block of C?
+// Is nothing stored of a block of C? `triangle` is 0 for all of C, 1 or -1 for its lower or upper
+// triangle, 2 or -2 for the same where an element is two columns.
 static bool is_left_out(long row, long col, int rows, int columns, int triangle)
 {
     return triangle > 0 ? col >= (row + rows) * triangle
@@ -57,8 +59,7 @@ void kiln_sgemmt_direct_multiply(long M, long N, long K,
     float c0_0 = 0, c0_1 = 0;
     float c1_0 = 0, c1_1 = 0;
 
-    long k = 0;
-    for (; k < K; k++) {
+    for (long k = 0; k < K; k++) {
         __global const float *b = B + k;
         const float b0 = load(b + s0);
         const float b1 = load(b + s1);

@@ -11,7 +11,8 @@ static void store(double x, __global double *p)
     *p = x;
 }
 
-// The first column of a row that is stored, and the one behind the last.
+// The first column of a row that is stored, and the one behind the last. `triangle` is 0 for all of
+// C, 1 or -1 for its lower or upper triangle, 2 or -2 for the same where an element is two columns.
 static long2 stored_columns(long row, long N, int triangle)
 {
     return (long2) (triangle < 0 ? row * -triangle : 0,
@@ -58,10 +59,10 @@ static double2 load_side(__global const double *p)
 // of which something is stored, in the chunk, and the one behind the last.
 static long2 stored_blocks(long chunk, long blocks, long vector, long end, int triangle)
 {
-    const long rows = 2 * abs(triangle), height = min(blocks - chunk, (long) 4);
+    const long rows = 2 * abs(triangle), height = min(blocks - chunk, 4L);
     const long first = triangle > 0 ? vector * 2 / rows : 0;
     const long last = triangle > 0 ? blocks : (end * 2 - 1) / rows + 1;
-    return (long2) (clamp(first - chunk, (long) 0, height), clamp(last - chunk, (long) 0, height));
+    return (long2) (clamp(first - chunk, 0L, height), clamp(last - chunk, 0L, height));
 }
 
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
@@ -77,7 +78,8 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K,
         __global const double *restrict B, long b_offset, long ldb,
         __global double *restrict C, long c_offset, long ldc, int triangle)
 {
-    // A slice of a panel: for every k, the panel's columns of B side by side, 4 apart.
+    // A slice of a panel: for every k a row, of the panel's columns of B side by side. Rows are 4
+    // numbers apart.
     // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of equal size, but for 2
     // columns or the last slice.
     // Panels that are packed together lie one after the other, and so do their sums.
@@ -89,7 +91,7 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K,
 
     const long blocks = (M + 1) / 2;
     const long vectors = (N + 1) / 2, panels = (vectors + 1) / 2;
-    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, 1L), slice = (K + slices - 1) / slices;
 
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group takes
     // as many blocks, to one, of this order.
@@ -115,9 +117,9 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K,
         vector[0] = vectors * this_panel / panels;
         vector[1] = vectors * (this_panel + 1) / panels;
         const long2 stored = stored_blocks(chunk, blocks, vector[0], vector[1], triangle);
-        const long some = stored.y - stored.x;
-        if (before >= some) {
-            before -= some;
+        const long in_panel = stored.y - stored.x;
+        if (before >= in_panel) {
+            before -= in_panel;
             continue;
         }
         const long first = stored.x + before, last = min(stored.y, first + left);
@@ -125,13 +127,14 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K,
         before = 0;
         // Panels of the same blocks, all of which are the work-group's, are packed together.
         long together = 1;
-        while (together < 2 && this_panel + 1 < panels && last - first == some && left >= some) {
+        while (together < 2 && this_panel + 1 < panels && last - first == in_panel
+                && left >= in_panel) {
             const long next = vectors * (this_panel + 2) / panels;
             const long2 as_well = stored_blocks(chunk, blocks, vector[together], next, triangle);
             if (as_well.x != first || as_well.y != last)
                 break;
             vector[++together] = next;
-            left -= some;
+            left -= in_panel;
             this_panel++;
         }
         long k0 = 0;
@@ -154,8 +157,8 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K,
                     for (; k + 2 <= depth; k += 2, in += 2, out += 8) {
                         const double2 x0_0 = load_vector(in + l0);
                         const double2 x0_1 = load_vector(in + l1);
-                        const double2 x1_0 = (double2)(x0_0.even, x0_1.even);
-                        const double2 x1_1 = (double2)(x0_0.odd, x0_1.odd);
+                        const double2 x1_0 = (double2) (x0_0.even, x0_1.even);
+                        const double2 x1_1 = (double2) (x0_0.odd, x0_1.odd);
                         keep(x1_0, 0, out);
                         keep(x1_1, 0, out + 4);
                     }
@@ -190,16 +193,15 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K,
                     __local const double *b = panel;
                     __local const double *a = packed_a + block * 128;
                     if (width == 1) {
-                        // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
-                        // vectors lie as in a block of 2.
+                        // Adds the slice's share of a block of 2 rows and 1 vector to `sum`, whose
+                        // rows are 2 vectors apart.
                         double2 c0_0 = 0;
                         double2 c1_0 = 0;
                         if (k0 > 0) {
                             c0_0 = vload2(0, sum);
                             c1_0 = vload2(2, sum);
                         }
-                        long k = 0;
-                        for (; k < depth; k++) {
+                        for (long k = 0; k < depth; k++) {
                             const double2 b0 = vload2(0, b);
                             const double a0 = a[0];
                             c0_0 += a0 * b0;
@@ -212,16 +214,15 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K,
                         keep(c1_0, 2, sum);
                     }
                     if (width == 2) {
-                        // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
-                        // vectors lie as in a block of 2.
+                        // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, whose
+                        // rows are 2 vectors apart.
                         double2 c0_0 = 0, c0_1 = 0;
                         double2 c1_0 = 0, c1_1 = 0;
                         if (k0 > 0) {
                             c0_0 = vload2(0, sum); c0_1 = vload2(1, sum);
                             c1_0 = vload2(2, sum); c1_1 = vload2(3, sum);
                         }
-                        long k = 0;
-                        for (; k < depth; k++) {
+                        for (long k = 0; k < depth; k++) {
                             const double2 b0 = vload2(0, b);
                             const double2 b1 = vload2(1, b);
                             const double a0 = a[0];
@@ -240,11 +241,11 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K,
                             __global double *out = C + (row + m) * ldc + col;
                             __local const double *x = sum + m * 4;
                             const long2 stored = stored_columns(row + m, N, triangle);
-                            const long end = min(width * 2, stored.y - col);
-                            long n = max(stored.x - col, (long) 0);
-                            for (; n + 2 <= end; n += 2)
+                            const long end_n = min(width * 2, stored.y - col);
+                            long n = max(stored.x - col, 0L);
+                            for (; n + 2 <= end_n; n += 2)
                                 put_vector(vload2(0, x + n), alpha, beta, out + n);
-                            for (; n < end; n++)
+                            for (; n < end_n; n++)
                                 put(x[n], alpha, beta, out + n);
                         }
                     }

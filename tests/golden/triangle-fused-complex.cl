@@ -8,7 +8,8 @@ static void store(float2 x, __global float2 *p)
     vstore2(x, 0, (__global float *) p);
 }
 
-// The first column of a row that is stored, and the one behind the last.
+// The first column of a row that is stored, and the one behind the last. `triangle` is 0 for all of
+// C, 1 or -1 for its lower or upper triangle, 2 or -2 for the same where an element is two columns.
 static long2 stored_columns(long row, long N, int triangle)
 {
     return (long2) (triangle < 0 ? row * -triangle : 0,
@@ -28,9 +29,8 @@ static float2 scaled(float2 x, float re, float im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,
-        float beta_imag,
-        __global float2 *p)
+static void put(float2 x, int is_conjugated, float alpha, float alpha_imag,
+        float beta, float beta_imag, __global float2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
@@ -59,8 +59,8 @@ static float4 load_vector(__global const float2 *p)
 }
 
 // put for elements side by side.
-static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_imag, float beta,
-        float beta_imag, __global float2 *p)
+static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_imag,
+        float beta, float beta_imag, __global float2 *p)
 {
     const float sign = is_conjugated ? -1 : 1;
     x *= (float4) (1, sign, 1, sign);
@@ -80,10 +80,10 @@ static void keep(float4 x, long i, __local float *p)
 // of which something is stored, in the chunk, and the one behind the last.
 static long2 stored_blocks(long chunk, long blocks, long vector, long end, int triangle)
 {
-    const long rows = 2 * abs(triangle), height = min(blocks - chunk, (long) 4);
+    const long rows = 2 * abs(triangle), height = min(blocks - chunk, 4L);
     const long first = triangle > 0 ? vector * 2 / rows : 0;
     const long last = triangle > 0 ? blocks : (end * 2 - 1) / rows + 1;
-    return (long2) (clamp(first - chunk, (long) 0, height), clamp(last - chunk, (long) 0, height));
+    return (long2) (clamp(first - chunk, 0L, height), clamp(last - chunk, 0L, height));
 }
 
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
@@ -99,7 +99,8 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K,
         __global const float2 *restrict B, long b_offset, long ldb,
         __global float2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)
 {
-    // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
+    // A slice of a panel: for every k a row, of the panel's columns of B side by side. Rows are 8
+    // numbers apart.
     // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of equal size, but for 2
     // columns or the last slice.
     __local float panel[512] __attribute__((aligned(16)));
@@ -108,7 +109,7 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K,
 
     const long blocks = (M + 1) / 2;
     const long vectors = (N + 1) / 2, panels = (vectors + 1) / 2;
-    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, 1L), slice = (K + slices - 1) / slices;
 
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group takes
     // as many blocks, to one, of this order.
@@ -135,9 +136,9 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K,
         const long vector = vectors * this_panel / panels;
         const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 2;
         const long2 stored = stored_blocks(chunk, blocks, vector, vector + width, triangle);
-        const long some = stored.y - stored.x;
-        if (before >= some) {
-            before -= some;
+        const long in_panel = stored.y - stored.x;
+        if (before >= in_panel) {
+            before -= in_panel;
             continue;
         }
         const long first = stored.x + before, last = min(stored.y, first + left);
@@ -168,16 +169,15 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K,
                 const long r0 = min(row, M - 1) * lda;
                 const long r1 = min(row + 1, M - 1) * lda;
                 if (width == 1) {
-                    // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
-                    // vectors lie as in a block of 2.
+                    // Adds the slice's share of a block of 2 rows and 1 vector to `sum`, whose rows
+                    // are 2 vectors apart.
                     float4 c0_0 = 0;
                     float4 c1_0 = 0;
                     if (k0 > 0) {
                         c0_0 = vload4(0, sum);
                         c1_0 = vload4(2, sum);
                     }
-                    long k = 0;
-                    for (; k < depth; k++) {
+                    for (long k = 0; k < depth; k++) {
                         const float4 b0 = vload4(0, b);
                         // The parts of A are read one by one, each into all lanes of a vector.
                         __global const float *a0 = (__global const float *) (a + r0);
@@ -194,16 +194,15 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K,
                     keep(c1_0, 2, sum);
                 }
                 if (width == 2) {
-                    // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
-                    // vectors lie as in a block of 2.
+                    // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, whose
+                    // rows are 2 vectors apart.
                     float4 c0_0 = 0, c0_1 = 0;
                     float4 c1_0 = 0, c1_1 = 0;
                     if (k0 > 0) {
                         c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);
                         c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);
                     }
-                    long k = 0;
-                    for (; k < depth; k++) {
+                    for (long k = 0; k < depth; k++) {
                         const float4 b0 = vload4(0, b);
                         const float4 b1 = vload4(1, b);
                         // The parts of A are read one by one, each into all lanes of a vector.
@@ -226,12 +225,12 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K,
                         __global float2 *out = C + (row + m) * ldc + col;
                         __local const float *x = sum + m * 8;
                         const long2 stored = stored_columns(row + m, N, triangle);
-                        const long end = min(width * 2, stored.y - col);
-                        long n = max(stored.x - col, (long) 0);
-                        for (; n + 2 <= end; n += 2)
+                        const long end_n = min(width * 2, stored.y - col);
+                        long n = max(stored.x - col, 0L);
+                        for (; n + 2 <= end_n; n += 2)
                             put_vector(vload4(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,
                                     beta_imag, out + n);
-                        for (; n < end; n++)
+                        for (; n < end_n; n++)
                             put(vload2(n, x), conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
                         if (is_hermitian && row + m >= col && row + m < col + width * 2)
                             make_real(out + (row + m - col));

@@ -10,7 +10,8 @@ static void store(float x, __global float *p)
     *p = x;
 }
 
-// The first column of a row that is stored, and the one behind the last.
+// The first column of a row that is stored, and the one behind the last. `triangle` is 0 for all of
+// C, 1 or -1 for its lower or upper triangle, 2 or -2 for the same where an element is two columns.
 static long2 stored_columns(long row, long N, int triangle)
 {
     return (long2) (triangle < 0 ? row * -triangle : 0,
@@ -64,10 +65,10 @@ static void keep(float4 x, long i, __local float *p)
 // of which something is stored, in the chunk, and the one behind the last.
 static long2 stored_blocks(long chunk, long blocks, long vector, long end, int triangle)
 {
-    const long rows = 2 * abs(triangle), height = min(blocks - chunk, (long) 4);
+    const long rows = 2 * abs(triangle), height = min(blocks - chunk, 4L);
     const long first = triangle > 0 ? vector * 4 / rows : 0;
     const long last = triangle > 0 ? blocks : (end * 4 - 1) / rows + 1;
-    return (long2) (clamp(first - chunk, (long) 0, height), clamp(last - chunk, (long) 0, height));
+    return (long2) (clamp(first - chunk, 0L, height), clamp(last - chunk, 0L, height));
 }
 
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
@@ -83,7 +84,8 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K,
         __global const float *restrict B, long b_offset, long ldb,
         __global float *restrict C, long c_offset, long ldc, int triangle)
 {
-    // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
+    // A slice of a panel: for every k a row, of the panel's columns of B side by side. Rows are 8
+    // numbers apart.
     // Panels are up to 8 columns wide, slices up to 64 of K deep. All are of equal size, but for 4
     // columns or the last slice.
     // Panels that are packed together lie one after the other, and so do their sums.
@@ -93,7 +95,7 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K,
 
     const long blocks = (M + 1) / 2;
     const long vectors = (N + 3) / 4, panels = (vectors + 1) / 2;
-    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, 1L), slice = (K + slices - 1) / slices;
 
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group takes
     // as many blocks, to one, of this order.
@@ -119,9 +121,9 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K,
         vector[0] = vectors * this_panel / panels;
         vector[1] = vectors * (this_panel + 1) / panels;
         const long2 stored = stored_blocks(chunk, blocks, vector[0], vector[1], triangle);
-        const long some = stored.y - stored.x;
-        if (before >= some) {
-            before -= some;
+        const long in_panel = stored.y - stored.x;
+        if (before >= in_panel) {
+            before -= in_panel;
             continue;
         }
         const long first = stored.x + before, last = min(stored.y, first + left);
@@ -129,13 +131,14 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K,
         before = 0;
         // Panels of the same blocks, all of which are the work-group's, are packed together.
         long together = 1;
-        while (together < 2 && this_panel + 1 < panels && last - first == some && left >= some) {
+        while (together < 2 && this_panel + 1 < panels && last - first == in_panel
+                && left >= in_panel) {
             const long next = vectors * (this_panel + 2) / panels;
             const long2 as_well = stored_blocks(chunk, blocks, vector[together], next, triangle);
             if (as_well.x != first || as_well.y != last)
                 break;
             vector[++together] = next;
-            left -= some;
+            left -= in_panel;
             this_panel++;
         }
         long k0 = 0;
@@ -170,16 +173,15 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K,
                     const long r0 = min(row, M - 1) * lda;
                     const long r1 = min(row + 1, M - 1) * lda;
                     if (width == 1) {
-                        // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
-                        // vectors lie as in a block of 2.
+                        // Adds the slice's share of a block of 2 rows and 1 vector to `sum`, whose
+                        // rows are 2 vectors apart.
                         float4 c0_0 = 0;
                         float4 c1_0 = 0;
                         if (k0 > 0) {
                             c0_0 = vload4(0, sum);
                             c1_0 = vload4(2, sum);
                         }
-                        long k = 0;
-                        for (; k < depth; k++) {
+                        for (long k = 0; k < depth; k++) {
                             ask_for(next);
                             next += ldb;
                             const float4 b0 = vload4(0, b);
@@ -194,16 +196,15 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K,
                         keep(c1_0, 2, sum);
                     }
                     if (width == 2) {
-                        // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
-                        // vectors lie as in a block of 2.
+                        // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, whose
+                        // rows are 2 vectors apart.
                         float4 c0_0 = 0, c0_1 = 0;
                         float4 c1_0 = 0, c1_1 = 0;
                         if (k0 > 0) {
                             c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);
                             c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);
                         }
-                        long k = 0;
-                        for (; k < depth; k++) {
+                        for (long k = 0; k < depth; k++) {
                             ask_for(next);
                             next += ldb;
                             const float4 b0 = vload4(0, b);
@@ -224,11 +225,11 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K,
                             __global float *out = C + (row + m) * ldc + col;
                             __local const float *x = sum + m * 8;
                             const long2 stored = stored_columns(row + m, N, triangle);
-                            const long end = min(width * 4, stored.y - col);
-                            long n = max(stored.x - col, (long) 0);
-                            for (; n + 4 <= end; n += 4)
+                            const long end_n = min(width * 4, stored.y - col);
+                            long n = max(stored.x - col, 0L);
+                            for (; n + 4 <= end_n; n += 4)
                                 put_vector(vload4(0, x + n), alpha, beta, out + n);
-                            for (; n < end; n++)
+                            for (; n < end_n; n++)
                                 put(x[n], alpha, beta, out + n);
                         }
                     }

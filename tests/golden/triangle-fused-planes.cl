@@ -8,7 +8,8 @@ static void store(float2 x, __global float2 *p)
     vstore2(x, 0, (__global float *) p);
 }
 
-// The first column of a row that is stored, and the one behind the last.
+// The first column of a row that is stored, and the one behind the last. `triangle` is 0 for all of
+// C, 1 or -1 for its lower or upper triangle, 2 or -2 for the same where an element is two columns.
 static long2 stored_columns(long row, long N, int triangle)
 {
     return (long2) (triangle < 0 ? row * -triangle : 0,
@@ -28,9 +29,8 @@ static float2 scaled(float2 x, float re, float im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,
-        float beta_imag,
-        __global float2 *p)
+static void put(float2 x, int is_conjugated, float alpha, float alpha_imag,
+        float beta, float beta_imag, __global float2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
@@ -59,8 +59,8 @@ static float4 load_vector(__global const float2 *p)
 }
 
 // put for elements side by side.
-static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_imag, float beta,
-        float beta_imag, __global float2 *p)
+static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_imag,
+        float beta, float beta_imag, __global float2 *p)
 {
     const float sign = is_conjugated ? -1 : 1;
     x *= (float4) (1, sign, 1, sign);
@@ -103,10 +103,10 @@ static float4 imaginary_parts(__global const float2 *p)
 // of which something is stored, in the chunk, and the one behind the last.
 static long2 stored_blocks(long chunk, long blocks, long vector, long end, int triangle)
 {
-    const long rows = 2 * abs(triangle), height = min(blocks - chunk, (long) 4);
+    const long rows = 2 * abs(triangle), height = min(blocks - chunk, 4L);
     const long first = triangle > 0 ? vector * 4 / rows : 0;
     const long last = triangle > 0 ? blocks : (end * 4 - 1) / rows + 1;
-    return (long2) (clamp(first - chunk, (long) 0, height), clamp(last - chunk, (long) 0, height));
+    return (long2) (clamp(first - chunk, 0L, height), clamp(last - chunk, 0L, height));
 }
 
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
@@ -122,7 +122,8 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K,
         __global const float2 *restrict B, long b_offset, long ldb,
         __global float2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)
 {
-    // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
+    // A slice of a panel: for every k a row, of the panel's columns of B side by side. Rows are 8
+    // numbers apart.
     // Panels are up to 4 columns wide, slices up to 64 of K deep. All are of equal size, but for 4
     // columns or the last slice.
     // 4 columns are packed as two vectors, of real and of imaginary parts.
@@ -133,7 +134,7 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K,
 
     const long blocks = (M + 1) / 2;
     const long vectors = (N + 3) / 4, panels = vectors;
-    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+    const long slices = max((K + 63) / 64, 1L), slice = (K + slices - 1) / slices;
 
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group takes
     // as many blocks, to one, of this order.
@@ -161,9 +162,9 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K,
         vector[0] = vectors * this_panel / panels;
         vector[1] = vectors * (this_panel + 1) / panels;
         const long2 stored = stored_blocks(chunk, blocks, vector[0], vector[1], triangle);
-        const long some = stored.y - stored.x;
-        if (before >= some) {
-            before -= some;
+        const long in_panel = stored.y - stored.x;
+        if (before >= in_panel) {
+            before -= in_panel;
             continue;
         }
         const long first = stored.x + before, last = min(stored.y, first + left);
@@ -171,13 +172,14 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K,
         before = 0;
         // Panels of the same blocks, all of which are the work-group's, are packed together.
         long together = 1;
-        while (together < 2 && this_panel + 1 < panels && last - first == some && left >= some) {
+        while (together < 2 && this_panel + 1 < panels && last - first == in_panel
+                && left >= in_panel) {
             const long next = vectors * (this_panel + 2) / panels;
             const long2 as_well = stored_blocks(chunk, blocks, vector[together], next, triangle);
             if (as_well.x != first || as_well.y != last)
                 break;
             vector[++together] = next;
-            left -= some;
+            left -= in_panel;
             this_panel++;
         }
         long k0 = 0;
@@ -218,35 +220,32 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K,
                     __global const float2 *restrict a = A + k0;
                     const long r0 = min(row, M - 1) * lda;
                     const long r1 = min(row + 1, M - 1) * lda;
-                    if (width == 1) {
-                        // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
-                        // vectors lie as in a block of 2.
-                        float4 c0_0 = 0, c0_1 = 0;
-                        float4 c1_0 = 0, c1_1 = 0;
-                        if (k0 > 0) {
-                            c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);
-                            c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);
-                        }
-                        long k = 0;
-                        for (; k < depth; k++) {
-                            ask_for(next);
-                            next += ldb;
-                            const float4 b0 = vload4(0, b);
-                            const float4 b1 = vload4(1, b);
-                            const float2 a0 = load(a + r0);
-                            const float re0 = a0.x, im0 = a0.y;
-                            c0_0 += re0 * b0; c0_1 += re0 * b1;
-                            c0_0 -= im0 * b1; c0_1 += im0 * b0;
-                            const float2 a1 = load(a + r1);
-                            const float re1 = a1.x, im1 = a1.y;
-                            c1_0 += re1 * b0; c1_1 += re1 * b1;
-                            c1_0 -= im1 * b1; c1_1 += im1 * b0;
-                            b += 8;
-                            a++;
-                        }
-                        keep(c0_0, 0, sum); keep(c0_1, 1, sum);
-                        keep(c1_0, 2, sum); keep(c1_1, 3, sum);
+                    // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, whose
+                    // rows are 2 vectors apart.
+                    float4 c0_0 = 0, c0_1 = 0;
+                    float4 c1_0 = 0, c1_1 = 0;
+                    if (k0 > 0) {
+                        c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);
+                        c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);
                     }
+                    for (long k = 0; k < depth; k++) {
+                        ask_for(next);
+                        next += ldb;
+                        const float4 b0 = vload4(0, b);
+                        const float4 b1 = vload4(1, b);
+                        const float2 a0 = load(a + r0);
+                        const float re0 = a0.x, im0 = a0.y;
+                        c0_0 += re0 * b0; c0_1 += re0 * b1;
+                        c0_0 -= im0 * b1; c0_1 += im0 * b0;
+                        const float2 a1 = load(a + r1);
+                        const float re1 = a1.x, im1 = a1.y;
+                        c1_0 += re1 * b0; c1_1 += re1 * b1;
+                        c1_0 -= im1 * b1; c1_1 += im1 * b0;
+                        b += 8;
+                        a++;
+                    }
+                    keep(c0_0, 0, sum); keep(c0_1, 1, sum);
+                    keep(c1_0, 2, sum); keep(c1_1, 3, sum);
                     if (k0 + depth == K) {
                         // C = alpha sum + beta C for a block of `width` vectors at (row, col).
                         for (long m = 0; m < 2 && row + m < M; m++) {
@@ -262,12 +261,12 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K,
                                 keep(high, 2 * v + 1, x);
                             }
                             const long2 stored = stored_columns(row + m, N, triangle);
-                            const long end = min(width * 4, stored.y - col);
-                            long n = max(stored.x - col, (long) 0);
-                            for (; n + 2 <= end; n += 2)
+                            const long end_n = min(width * 4, stored.y - col);
+                            long n = max(stored.x - col, 0L);
+                            for (; n + 2 <= end_n; n += 2)
                                 put_vector(vload4(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,
                                         beta_imag, out + n);
-                            for (; n < end; n++)
+                            for (; n < end_n; n++)
                                 put(vload2(n, x), conj_a, alpha, alpha_imag, beta, beta_imag,
                                         out + n);
                             if (is_hermitian && row + m >= col && row + m < col + width * 4)

@@ -10,21 +10,18 @@ static void store(float x, __global float *p)
     *p = x;
 }
 
-// The first column of a row that is stored, and the one behind the last.
+// The first column of a row that is stored, and the one behind the last. `triangle` is 0 for all of
+// C, 1 or -1 for its lower or upper triangle, 2 or -2 for the same where an element is two columns.
 static long2 stored_columns(long row, long N, int triangle)
 {
     return (long2) (triangle < 0 ? row * -triangle : 0,
             triangle > 0 ? min(N, (row + 1) * triangle) : N);
 }
 
-// C = alpha x + beta C for one element; beta == 0 does not read C.
-static void put(float x, float alpha, float beta, __global float *p)
-{
-    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
-}
+// NVIDIA's instructions, as the PTX ISA names them. What only sm_90a has is masked as a comment;
+// the mask is taken from the PTX that this is compiled to.
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What
-// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -36,18 +33,21 @@ static void warp_sync(void)
     asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
 }
 
-// A barrier in local memory counts arrivals, and the bytes of copies under way.
+// A barrier in local memory counts arrivals, and the bytes of copies under way. When none is left
+// its phase is over, and the next one begins; phases have the parities 0, 1, 0 and so on.
 static void mbarrier_init(uint mbarrier, uint arrivals)
 {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
 }
 
+// Arrives, and lets the phase wait for so many bytes of the copy engine's as well.
 static void mbarrier_expect(uint mbarrier, uint bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::
             "r"(mbarrier), "r"(bytes) : "memory");
 }
 
+// Waits until the phase of this parity is over. At first that holds for parity 1.
 static void mbarrier_wait(uint mbarrier, uint phase)
 {
     asm volatile("{ .reg .pred done;\n"
@@ -68,7 +68,7 @@ static void fetch_bytes(uint to, __global const uchar *from, uint bytes, uint mb
             "r"(to), "l"((ulong) from), "r"(bytes), "r"(mbarrier) : "memory");
 }
 
-// Whether any of those who multiply says so.
+// Whether any of those who multiply says so. It is a barrier for them (barrier 1), too.
 static uint any_worker(uint says)
 {
     uint any;
@@ -114,10 +114,10 @@ static void settle(float c[64])
             "+f"(c[61]), "+f"(c[62]), "+f"(c[63]) :: "memory");
 }
 
-// Eight lines of a tile are put together again, in the place of their pieces or floats, and times
-// 2^-e: k after k, each with the eight lines side by side. Which k is where differs from group to
-// group, so that work-items meet in few banks. A warp does so.
-static void restore(__local uchar *eight, uint lines, int e, uint lane)
+// The nth eight lines of a tile as floats again, in the place of their pieces, and times 2^-e: k
+// after k, each with the eight lines side by side. k is at k ^ nth % 4, so that work-items meet in
+// few banks. Lines whose exponent is 1000 were not cut. A warp does so.
+static void restore(__local uchar *eight, uint nth, int e, uint lane)
 {
     uint4 high[2], low[2];
     #pragma unroll
@@ -135,7 +135,7 @@ static void restore(__local uchar *eight, uint lines, int e, uint lane)
         for (int u = 0; u < 8; u++) {
             const uint k = i * 32 + lane / 8 * 8 + u;
             const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
-            *(__local float *) (eight + (k ^ lines % 4) * 32 + lane % 8 * 4) =
+            *(__local float *) (eight + (k ^ nth % 4) * 32 + lane % 8 * 4) =
                     e == 1000 ? as_float(x[u]) : scaled(u % 2 ? two.y : two.x, -e);
         }
     }
@@ -235,7 +235,7 @@ static uint2 place_of_tile(uint tile, uint tiles_n, int triangle)
     return (uint2) (row, of_row + (triangle < 0 ? row * slope.x / slope.y : 0));
 }
 
-// put for column `col` of the row `out`, if there is such a column and it is stored.
+// C = alpha x + beta C for column `col` of the row `out`, if it is stored.
 static void put_column(float x, __global float *out, long col, long2 stored,
         float alpha, float beta)
 {
@@ -243,6 +243,7 @@ static void put_column(float x, __global float *out, long col, long2 stored,
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
+// The x of the work-item whose lane differs by `distance`, a power of two.
 static uint exchange(uint x, uint distance)
 {
     uint other;
@@ -251,6 +252,7 @@ static uint exchange(uint x, uint distance)
     return other;
 }
 
+// Two halves as a word, each rounded to the nearest.
 static uint pack_halves(float low, float high)
 {
     uint both;
@@ -259,13 +261,13 @@ static uint pack_halves(float low, float high)
 }
 
 // How a line is cut: the exponent of the power of two that brings its largest element to 2^14 or
-// more, below 2^15. `most` has its bits without the sign; `ranks` is the sum of the exponents, as
-// floats hold them, of the `num` elements but 0.
+// more, below 2^15. `most` has its bits without the sign; `exponents` is the sum of the exponents,
+// as floats hold them, of the `num` elements but 0.
 // 1000: it stays as it is, as an element is infinite or no number, or as the exponents are on
 // average 20 below the largest, or as it is so short that nothing is gained.
-static int exponent_of(uint most, ulong ranks, ulong num, long depth)
+static int exponent_of(uint most, ulong exponents, ulong num, long depth)
 {
-    if (depth < 16 || most >= 0x7f800000 || ranks + 20 * num < (most >> 23) * num)
+    if (depth < 16 || most >= 0x7f800000 || exponents + 20 * num < (most >> 23) * num)
         return 1000;
     return most != 0 ? 14 - ilogb(as_float(most)) : 0;
 }
@@ -334,7 +336,7 @@ static void load_some(float x[8], __global const float *from, long step, long nu
 
 // What exponent_of asks of a line.
 struct look {
-    uint most, ranks, num;
+    uint most, exponents, num;
 };
 
 static void look_at(struct look *look, const float x[8])
@@ -343,7 +345,7 @@ static void look_at(struct look *look, const float x[8])
     for (int i = 0; i < 8; i++) {
         const uint bits = as_uint(x[i]) & 0x7fffffff;
         look->most = max(look->most, bits);
-        look->ranks += bits >> 23;
+        look->exponents += bits >> 23;
         look->num += bits != 0;
     }
 }
@@ -355,20 +357,20 @@ static struct look look_of_all(struct look look, __local uint *scratch)
     #pragma unroll
     for (uint distance = 8; distance < 32; distance *= 2) {
         look.most = max(look.most, exchange(look.most, distance));
-        look.ranks += exchange(look.ranks, distance);
+        look.exponents += exchange(look.exponents, distance);
         look.num += exchange(look.num, distance);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item % 32 < 8) {
         scratch[item / 32 * 8 + own] = look.most;
-        scratch[128 + item / 32 * 8 + own] = look.ranks;
+        scratch[128 + item / 32 * 8 + own] = look.exponents;
         scratch[256 + item / 32 * 8 + own] = look.num;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     struct look all = { 0, 0, 0 };
     for (int i = 0; i < 16; i++) {
         all.most = max(all.most, scratch[i * 8 + own]);
-        all.ranks += scratch[128 + i * 8 + own];
+        all.exponents += scratch[128 + i * 8 + own];
         all.num += scratch[256 + i * 8 + own];
     }
     return all;
@@ -441,7 +443,7 @@ void kiln_xgemmt_halves_cut(long a_lines, long a_depth,
             const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;
             const struct look look = look_of_all(
                     look_along(first, X, ldx, lines, begin, end), scratch);
-            const int e = exponent_of(look.most, look.ranks, look.num, depth);
+            const int e = exponent_of(look.most, look.exponents, look.num, depth);
             if (get_local_id(0) < 8)
                 ((__global int *) work)[first + get_local_id(0)] = e;
             cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -452,7 +454,7 @@ void kiln_xgemmt_halves_cut(long a_lines, long a_depth,
             const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;
             const struct look look = look_of_all(
                     look_along(first, X, ldx, lines, begin, end), scratch);
-            const int e = exponent_of(look.most, look.ranks, look.num, depth);
+            const int e = exponent_of(look.most, look.exponents, look.num, depth);
             if (get_local_id(0) < 8)
                 ((__global int *) work)[first + get_local_id(0)] = e;
             cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -474,7 +476,7 @@ void kiln_xgemmt_halves_cuta(long lines, long depth,
         const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;
         const struct look look = look_of_all(
                 look_along(first, X, ldx, lines, begin, end), scratch);
-        const int e = exponent_of(look.most, look.ranks, look.num, depth);
+        const int e = exponent_of(look.most, look.exponents, look.num, depth);
         if (get_local_id(0) < 8)
             ((__global int *) work)[first + get_local_id(0)] = e;
         cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -495,7 +497,7 @@ void kiln_xgemmt_halves_cutb(long lines, long depth,
         const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;
         const struct look look = look_of_all(
                 look_along(first, X, ldx, lines, begin, end), scratch);
-        const int e = exponent_of(look.most, look.ranks, look.num, depth);
+        const int e = exponent_of(look.most, look.exponents, look.num, depth);
         if (get_local_id(0) < 8)
             ((__global int *) work)[first + get_local_id(0)] = e;
         cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
@@ -509,8 +511,8 @@ void kiln_xgemmt_halves_cutb(long lines, long depth,
 // op(A) and op(B) have been cut into halves, an element x of a row (column) into x = 2^-e (high +
 // 2^-11 low). A work-group computes 64 x 128 of C; tiles of both pieces, 64 deep, are fetched into
 // local memory, up to 4 at a time, and a tile's `full` barrier says that it is there. One work-item
-// fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty` barrier when they have
-// read a tile.
+// fetches; warp groups multiply (1), 64 rows of C each, and say by the `empty` barrier when they
+// have read a tile.
 __kernel __attribute__((reqd_work_group_size(160, 1, 1)))
 void kiln_xgemmt_halves_multiply(long M, long N, long K,
         __global const uchar *restrict packed_a, long packed_a_at,
@@ -520,7 +522,7 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
 {
     __local uchar a_tiles[65536] __attribute__((aligned(1024)));
     __local uchar b_tiles[131072] __attribute__((aligned(1024)));
-    __local float rows[1024];
+    __local float c_rows[1024];
     __local ulong full[4];
     __local ulong empty[4];
     const uint item = get_local_id(0), lane = item % 32;
@@ -550,13 +552,12 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
             __global const uchar *b_pieces = (__global const uchar *) (b_exponents + b_lines);
             uint stage = 0, phase = 1;
             const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-            const int first = 0, num = (K + 63) / 64;
+            const int num = (K + 63) / 64;
             // Tiles of which something is stored, row by row.
             const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);
-            const uint tile_m = of_tile.x, tile_n = of_tile.y;
-            const int first_m = tile_m * 64, first_n = tile_n * 128;
+            const int first_m = of_tile.x * 64, first_n = of_tile.y * 128;
             for (int t = 0; t < num; t++) {
-                const int step = first + t;
+                const int step = t;
                 mbarrier_wait(empties + 8 * stage, phase);
                 mbarrier_expect(fulls + 8 * stage, 49152);
                 fetch_bytes(a_at + stage * 16384, a_pieces
@@ -576,17 +577,16 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
     uint stage = 0, phase = 0;
     const uint group = uniform(item / 128);
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int first = 0, num = (K + 63) / 64;
+    const int num = (K + 63) / 64;
     // Tiles of which something is stored, row by row.
     const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);
-    const uint tile_m = of_tile.x, tile_n = of_tile.y;
-    const int first_m = tile_m * 64, first_n = tile_n * 128;
-    // Where a line of the tile is not cut, the tile is multiplied as it is.
+    const int first_m = of_tile.x * 64, first_n = of_tile.y * 128;
+    // Where a line of the tile is not cut, which the exponent 1000 says, the tile is multiplied in
+    // single precision.
     uint is_plain = 0;
     for (int i = item; i < 128; i += 128) {
         if (i < 64)
             is_plain |= a_exponents[first_m + i] == 1000;
-        if (i < 128)
             is_plain |= b_exponents[first_n + i] == 1000;
     }
     is_plain = any_worker(is_plain);
@@ -594,7 +594,6 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
     #pragma unroll
     for (int i = 0; i < 64; i++)
         c[i] = 0;
-    const long row_0 = first_m + item / 32 * 16 + item % 32 / 4, col_0 = first_n + item % 4 * 2;
     if (is_plain) {
         const uint warp = item / 32;
         // 128 of k have sums of their own, so that fewer are added one after the other.
@@ -606,15 +605,15 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
             __local uchar *a_tile = a_tiles + stage * 16384;
             __local uchar *b_tile = b_tiles + stage * 32768;
             mbarrier_wait(fulls + 8 * stage, phase);
-            // Every line is put together again, or was not cut.
+            // Lines that were cut are put together again.
             #pragma unroll 1
             for (uint g = warp; g < 24; g += 4) {
                 const bool is_a = g < 8;
-                const uint lines = is_a ? g : g - 8;
-                __local uchar *eight = (is_a ? a_tile : b_tile) + lines * 2048;
-                const int e = is_a ? a_exponents[first_m + lines * 8 + lane % 8]
-                        : b_exponents[first_n + lines * 8 + lane % 8];
-                restore(eight, lines, e, lane);
+                const uint nth = is_a ? g : g - 8;
+                __local uchar *eight = (is_a ? a_tile : b_tile) + nth * 2048;
+                const int e = is_a ? a_exponents[first_m + nth * 8 + lane % 8]
+                        : b_exponents[first_n + nth * 8 + lane % 8];
+                restore(eight, nth, e, lane);
             }
             asm volatile("bar.sync 2, 128;" ::: "memory");
             if (now % 2 == 0) {
@@ -629,8 +628,8 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
                 float x[2];
                 #pragma unroll
                 for (uint h = 0; h < 2; h++) {
-                    const uint lines = warp * 2 + h;
-                    x[h] = *(__local const float *) (a_tile + lines * 2048 + (k ^ lines % 4) * 32
+                    const uint nth = warp * 2 + h;
+                    x[h] = *(__local const float *) (a_tile + nth * 2048 + (k ^ nth % 4) * 32
                             + lane / 4 * 4);
                 }
                 #pragma unroll
@@ -658,6 +657,9 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
         for (int i = 0; i < 64; i++)
             c[i] += sums[i];
     } else {
+        // c[] are sums of all products, h[] those of the high pieces of one step, l[] those with a
+        // low piece, times 2^11. These are small: little is lost when the tensor units add up 1024
+        // of k.
         float h[64];
         #pragma unroll
         for (int i = 0; i < 64; i++)
@@ -670,7 +672,7 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
             for (int now = from; now < min(from + 16, num); now++) {
                 // The low words of descriptors (PTX ISA, "matrix descriptor"): the address of the
                 // high pieces, and 128 bytes from eight k to the next. The low pieces lie 1024
-                // bytes further on.
+                // bytes further on. All are in units of 16 bytes.
                 const uint a = (a_at + stage * 16384 + group * 16384) >> 4 | 8 << 16;
                 const uint b = (b_at + stage * 32768) >> 4 | 8 << 16;
                 mbarrier_wait(fulls + 8 * stage, phase);
@@ -707,6 +709,7 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
             for (int i = 0; i < 64; i++)
                 c[i] += l[i] * 0x1p-11f;
         }
+        const long row_0 = first_m + item / 32 * 16 + item % 32 / 4, col_0 = first_n + item % 4 * 2;
         #pragma unroll
         for (int i = 0; i < 64; i++) {
             const int e = a_exponents[row_0 + i / 2 % 2 * 8]
@@ -717,7 +720,7 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
     // A warp puts 8 rows and 32 columns after the other into local memory, and stores them row by
     // row: columns side by side are stored at once, wherever a row begins. In which place eight
     // columns are differs from row to row, so that work-items meet in few banks.
-    __local float *eight = rows + item / 32 * 256;
+    __local float *eight_rows = c_rows + item / 32 * 256;
     #pragma unroll
     for (int h = 0; h < 2; h++)
         #pragma unroll
@@ -725,18 +728,18 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
             warp_sync();
             #pragma unroll
             for (int b = 0; b < 4; b++)
-                *(__local float2 *) (eight + lane / 4 * 32 + (b ^ lane / 4 % 4) * 8
-                        + lane % 4 * 2) =
+                *(__local float2 *) (eight_rows + lane / 4 * 32
+                        + (b ^ lane / 4 % 4) * 8 + lane % 4 * 2) =
                         (float2) (c[4 * (j + b) + 2 * h], c[4 * (j + b) + 2 * h + 1]);
             warp_sync();
             #pragma unroll
             for (int i = 0; i < 8; i++) {
-                const uint r = i + lane / 32, column = lane % 32;
+                const uint r = i, column = lane;
                 const long row = first_m + item / 32 * 16 + h * 8 + r;
                 const long2 stored = stored_columns(row, N, triangle);
                 if (row < M)
                     put_column(
-                            eight[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
+                            eight_rows[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
                             C + row * ldc, first_n + j * 8 + column, stored, alpha, beta);
             }
         }

@@ -1,6 +1,8 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+// NVIDIA's instructions, as the PTX ISA names them.
+
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -12,12 +14,14 @@ static void warp_sync(void)
     asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
 }
 
-// A barrier in local memory counts arrivals, and the bytes of copies under way.
+// A barrier in local memory counts arrivals, and the bytes of copies under way. When none is left
+// its phase is over, and the next one begins; phases have the parities 0, 1, 0 and so on.
 static void mbarrier_init(uint mbarrier, uint arrivals)
 {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
 }
 
+// Waits until the phase of this parity is over. At first that holds for parity 1.
 static void mbarrier_wait(uint mbarrier, uint phase)
 {
     asm volatile("{ .reg .pred done;\n"
@@ -44,8 +48,9 @@ static void copy_element(uint to, __global const double2 *from, bool is_there)
             "r"(is_there ? 16 : 0) : "memory");
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
-// side by side have 8 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have `part` (2, 4 or 8) times 16
+// bytes; boxes side by side have 8 lines. Of eight lines in a row the pieces of a column lie in
+// different banks.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -120,7 +125,8 @@ static void store(double2 x, __global double2 *p)
     *p = x;
 }
 
-// The first column of a row that is stored, and the one behind the last.
+// The first column of a row that is stored, and the one behind the last. `triangle` is 0 for all of
+// C, 1 or -1 for its lower or upper triangle, 2 or -2 for the same where an element is two columns.
 static long2 stored_columns(long row, long N, int triangle)
 {
     return (long2) (triangle < 0 ? row * -triangle : 0,
@@ -140,9 +146,8 @@ static double2 scaled(double2 x, double re, double im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,
-        double beta_imag,
-        __global double2 *p)
+static void put(double2 x, int is_conjugated, double alpha, double alpha_imag,
+        double beta, double beta_imag, __global double2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
@@ -240,19 +245,19 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
             mbarrier_init(empties + 8 * s, 8);
         }
     barrier(CLK_LOCAL_MEM_FENCE);
+    // Those who copy: the last 4 warps, whose work-items count from 0.
     if (get_local_id(0) >= 256) {
         asm volatile("//@setmaxnreg.dec.sync.aligned.u32 40;" ::: "memory");
         const uint item = get_local_id(0) - 256;
         uint stage = 0, phase = 1;
         const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-        const int first = 0, num = (K + 7) / 8;
+        const int num = (K + 7) / 8;
         // Tiles of which something is stored, row by row.
         const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);
-        const uint tile_m = of_tile.x, tile_n = of_tile.y;
-        const int first_m = tile_m * 64, first_n = tile_n * 128;
+        const int first_m = of_tile.x * 64, first_n = of_tile.y * 128;
         for (int t = 0; t < num; t++) {
             mbarrier_wait(empties + 8 * stage, phase);
-            const int step = first + t;
+            const int step = t;
             const int k = step * 8;
             copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
             copy_b(b_at + stage * 16384, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
@@ -264,6 +269,7 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
         }
         return;
     }
+    // Those who multiply.
     asm volatile("//@setmaxnreg.inc.sync.aligned.u32 232;" ::: "memory");
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     const uint lane_m = lane / 4, lane_n = lane % 4;
@@ -273,18 +279,17 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
     const ulong flip = (ulong) (conj_a ^ conj_b) << 63;
 
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int first = 0, num = (K + 7) / 8;
+    const int num = (K + 7) / 8;
     // Tiles of which something is stored, row by row.
     const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);
-    const uint tile_m = of_tile.x, tile_n = of_tile.y;
-    const int first_m = tile_m * 64, first_n = tile_n * 128;
+    const int first_m = of_tile.x * 64, first_n = of_tile.y * 128;
     double re[2][4][4], im[2][4][4];
     #pragma unroll
     for (int e = 0; e < 32; e++)
         re[e / 16][e / 4 % 4][e % 4] = im[e / 16][e / 4 % 4][e % 4] = 0;
-    // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
-    // work-items that read together meet in a bank. Where a work-item's first element of A and of B
-    // is in a tile:
+    // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. A line of a
+    // tile has 128 bytes, and its x-th element lies at x ^ line % 8, so that no two work-items that
+    // read together meet in a bank. Where a work-item's first element of A and of B is in a tile:
     const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
     const uint b_first = (warp_n + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
     // Set 0 is multiplied while set 1 is read for what comes next: the rows of a step while the
@@ -309,7 +314,7 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
         #pragma unroll
         for (int e = 0; e < 8; e++)
             a0[e / 4][e % 4] = a1[e / 4][e % 4];
-        // Hands back the place of the step before, which is not done sooner: what is read from
+        // Hands back the stage of the step before, which is not done sooner: what is read from
         // local memory has surely arrived only when it has been multiplied.
         warp_sync();
         if (now > 0 && lane == 0)
@@ -360,6 +365,8 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
             }
         }
     }
+    // The tile goes through local memory, where rows are an element longer, so that work-items meet
+    // in few banks.
     __local double2 *c_tile = (__local double2 *) both_tiles;
     // All have multiplied the last step.
     asm volatile("bar.sync 2, 256;" ::: "memory");

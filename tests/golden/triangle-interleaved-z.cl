@@ -1,6 +1,8 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
-// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+// NVIDIA's instructions, as the PTX ISA names them.
+
+// An address in local memory as PTX takes it, in 32 bits.
 static uint local_address(__local const void *p)
 {
     return (uint) (ulong) p;
@@ -26,8 +28,9 @@ static void wait_for_copies(void)
     asm volatile("cp.async.wait_group 2;" ::: "memory");
 }
 
-// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16 bytes; boxes
-// side by side have 8 lines.
+// Where the x-th 16 bytes of a line are, in boxes whose lines have `part` (2, 4 or 8) times 16
+// bytes; boxes side by side have 8 lines. Of eight lines in a row the pieces of a column lie in
+// different banks.
 static uint swizzled(uint line, uint x, uint part)
 {
     return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
@@ -103,7 +106,8 @@ static void store(double2 x, __global double2 *p)
     *p = x;
 }
 
-// The first column of a row that is stored, and the one behind the last.
+// The first column of a row that is stored, and the one behind the last. `triangle` is 0 for all of
+// C, 1 or -1 for its lower or upper triangle, 2 or -2 for the same where an element is two columns.
 static long2 stored_columns(long row, long N, int triangle)
 {
     return (long2) (triangle < 0 ? row * -triangle : 0,
@@ -123,9 +127,8 @@ static double2 scaled(double2 x, double re, double im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,
-        double beta_imag,
-        __global double2 *p)
+static void put(double2 x, int is_conjugated, double alpha, double alpha_imag,
+        double beta, double beta_imag, __global double2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
@@ -221,11 +224,10 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
     const ulong flip = (ulong) (conj_a ^ conj_b) << 63;
 
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int first = 0, num = (K + 7) / 8;
+    const int num = (K + 7) / 8;
     // Tiles of which something is stored, row by row.
     const uint2 of_tile = place_of_tile(tile, ((uint) N + 31) / 32, triangle);
-    const uint tile_m = of_tile.x, tile_n = of_tile.y;
-    const int first_m = tile_m * 32, first_n = tile_n * 32;
+    const int first_m = of_tile.x * 32, first_n = of_tile.y * 32;
     double re[1][2][4], im[1][2][4];
     #pragma unroll
     for (int e = 0; e < 8; e++)
@@ -233,25 +235,27 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
     int stage = 0;
     for (int t = 0; t < num + 3; t++) {
         // What was asked for at t - 3 is there for all, and all have multiplied those of the step
-        // before, whose place is the next one to copy to.
+        // before, whose stage is the next one to copy to.
         if (t >= 3) {
             wait_for_copies();
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         if (t < num) {
-            const int step = first + t;
+            const int step = t;
             const int k = step * 8;
             copy_a(a_at + stage * 4096, A + first_m * lda + k, lda, M - first_m, K - k, item);
             copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
         }
         commit_copies();
+        // Behind the stage that is copied to comes the one copied to 3 steps before.
         if (++stage == 4)
             stage = 0;
         if (t < 3)
             continue;
         __local const uchar *a_tile = a_tiles + stage * 4096;
         __local const uchar *b_tile = b_tiles + stage * 4096;
-        // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. No two
+        // Eight values of k at a time: the tensor core's k and k + 4 are 2 k and 2 k + 1. A line of
+        // a tile has 128 bytes, and its x-th element lies at x ^ line % 8, so that no two
         // work-items that read together meet in a bank. Where a work-item's first element of A and
         // of B is in a tile:
         const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;
@@ -282,6 +286,8 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
             multiply_blocks(im[0][j], a_im, b_re);
         }
     }
+    // The tile goes through local memory, where rows are an element longer, so that work-items meet
+    // in few banks.
     __local double2 *c_tile = (__local double2 *) both_tiles;
     // All have multiplied the last step.
     barrier(CLK_LOCAL_MEM_FENCE);

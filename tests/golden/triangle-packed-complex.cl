@@ -8,14 +8,16 @@ static void store(float2 x, __global float2 *p)
     vstore2(x, 0, (__global float *) p);
 }
 
-// The first column of a row that is stored, and the one behind the last.
+// The first column of a row that is stored, and the one behind the last. `triangle` is 0 for all of
+// C, 1 or -1 for its lower or upper triangle, 2 or -2 for the same where an element is two columns.
 static long2 stored_columns(long row, long N, int triangle)
 {
     return (long2) (triangle < 0 ? row * -triangle : 0,
             triangle > 0 ? min(N, (row + 1) * triangle) : N);
 }
 
-// Is nothing stored of a block of C?
+// Is nothing stored of a block of C? `triangle` is 0 for all of C, 1 or -1 for its lower or upper
+// triangle, 2 or -2 for the same where an element is two columns.
 static bool is_left_out(long row, long col, int rows, int columns, int triangle)
 {
     return triangle > 0 ? col >= (row + rows) * triangle
@@ -35,9 +37,8 @@ static float2 scaled(float2 x, float re, float im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,
-        float beta_imag,
-        __global float2 *p)
+static void put(float2 x, int is_conjugated, float alpha, float alpha_imag,
+        float beta, float beta_imag, __global float2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
@@ -116,52 +117,51 @@ void kiln_cgemmt_packed_multiply(long M, long N, long K,
     // Operands were conjugated as they were packed.
     const int conj_a = 0;
 
-    const long k0 = 0, depth = K;
+    // Columns in the outer loop: a panel of B stays in the nearest cache for 2 panels of A.
     for (long col = first_col; col < end_col; col += 2)
-    for (long row = first_row; row < end_row; row += 2) {
-        if (is_left_out(row, col, 2, 2, triangle))
-            continue;
-        __global const float *restrict b = packed_b + 2 * (b_at + col * K + k0 * 2);
-        __global const float *restrict a = packed_a + 2 * (a_at + row * K + k0 * 2);
-        float4 c0_0 = 0;
-        float4 c1_0 = 0;
-        long k = 0;
-        for (; k < depth; k++) {
-            const float4 b0 = vload4(0, b);
-            c0_0 += a[0] * b0;
-            c1_0 += a[2] * b0;
-            const float4 q0 = times_i(b0);
-            c0_0 += a[1] * q0;
-            c1_0 += a[3] * q0;
-            b += 4;
-            a += 4;
-        }
-        // Of C = alpha c + beta C for 2 x 2 of C from (row, col) on, what is in the triangle.
-        if (row < M) {
-            __global float2 *out = C + row * ldc + col;
-            const long2 stored = stored_columns(row, N, triangle);
-            float2 x[2];
-            vstore4(c0_0, 0, (float *) (x));
-            for (int i = 0; i < 2; i++) {
-                const int n = i;
-                if (col + n >= stored.x && col + n < stored.y)
-                    put(x[i], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
+        for (long row = first_row; row < end_row; row += 2) {
+            if (is_left_out(row, col, 2, 2, triangle))
+                continue;
+            __global const float *restrict b = packed_b + 2 * (b_at + col * K);
+            __global const float *restrict a = packed_a + 2 * (a_at + row * K);
+            float4 c0_0 = 0;
+            float4 c1_0 = 0;
+            for (long k = 0; k < K; k++) {
+                const float4 b0 = vload4(0, b);
+                c0_0 += a[0] * b0;
+                c1_0 += a[2] * b0;
+                const float4 q0 = times_i(b0);
+                c0_0 += a[1] * q0;
+                c1_0 += a[3] * q0;
+                b += 4;
+                a += 4;
             }
-            if (is_hermitian && row >= col && row < col + 2)
-                make_real(out + (row - col));
-        }
-        if (row + 1 < M) {
-            __global float2 *out = C + (row + 1) * ldc + col;
-            const long2 stored = stored_columns(row + 1, N, triangle);
-            float2 x[2];
-            vstore4(c1_0, 0, (float *) (x));
-            for (int i = 0; i < 2; i++) {
-                const int n = i;
-                if (col + n >= stored.x && col + n < stored.y)
-                    put(x[i], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
+            // Of C = alpha c + beta C for 2 x 2 of C from (row, col) on, what is in the triangle.
+            if (row < M) {
+                __global float2 *out = C + row * ldc + col;
+                const long2 stored = stored_columns(row, N, triangle);
+                float2 x[2];
+                vstore4(c0_0, 0, (float *) &x[0]);
+                for (int i = 0; i < 2; i++) {
+                    const int n = i;
+                    if (col + n >= stored.x && col + n < stored.y)
+                        put(x[i], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
+                }
+                if (is_hermitian && row >= col && row < col + 2)
+                    make_real(out + (row - col));
             }
-            if (is_hermitian && row + 1 >= col && row + 1 < col + 2)
-                make_real(out + (row + 1 - col));
+            if (row + 1 < M) {
+                __global float2 *out = C + (row + 1) * ldc + col;
+                const long2 stored = stored_columns(row + 1, N, triangle);
+                float2 x[2];
+                vstore4(c1_0, 0, (float *) &x[0]);
+                for (int i = 0; i < 2; i++) {
+                    const int n = i;
+                    if (col + n >= stored.x && col + n < stored.y)
+                        put(x[i], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
+                }
+                if (is_hermitian && row + 1 >= col && row + 1 < col + 2)
+                    make_real(out + (row + 1 - col));
+            }
         }
-    }
 }

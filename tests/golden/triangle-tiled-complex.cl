@@ -10,14 +10,16 @@ static void store(double2 x, __global double2 *p)
     vstore2(x, 0, (__global double *) p);
 }
 
-// The first column of a row that is stored, and the one behind the last.
+// The first column of a row that is stored, and the one behind the last. `triangle` is 0 for all of
+// C, 1 or -1 for its lower or upper triangle, 2 or -2 for the same where an element is two columns.
 static int2 stored_columns(int row, int N, int triangle)
 {
     return (int2) (triangle < 0 ? row * -triangle : 0,
             triangle > 0 ? min(N, (row + 1) * triangle) : N);
 }
 
-// Is nothing stored of a block of C?
+// Is nothing stored of a block of C? `triangle` is 0 for all of C, 1 or -1 for its lower or upper
+// triangle, 2 or -2 for the same where an element is two columns.
 static bool is_left_out(int row, int col, int rows, int columns, int triangle)
 {
     return triangle > 0 ? col >= (row + rows) * triangle
@@ -37,9 +39,8 @@ static double2 scaled(double2 x, double re, double im)
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,
-        double beta_imag,
-        __global double2 *p)
+static void put(double2 x, int is_conjugated, double alpha, double alpha_imag,
+        double beta, double beta_imag, __global double2 *p)
 {
     x.y *= is_conjugated ? -1 : 1;
     x = scaled(x, alpha, alpha_imag);
@@ -57,9 +58,9 @@ static double2 times_i(double2 x)
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored N x K.
-// Through local memory.
 // A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
-// A work-item has 2 x 2, vectors 4 apart.
+// A work-item has 2 x 2 of it, vectors 4 apart.
+// Tiles of A and B go through local memory.
 // Work-groups along axis 2 share K. Where there are several, another kernel adds up.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_zgemmt_tiled_multiply(int M, int N, int K,
@@ -101,7 +102,7 @@ void kiln_zgemmt_tiled_multiply(int M, int N, int K,
     double2 c1_0 = 0, c1_1 = 0;
 
     for (int k0 = 0; k0 < K; k0 += 4) {
-        // A tile of each, 4 deep, transposed if need be.
+        // A tile of A, 4 deep, one row for each k.
         {
             const int e = item, m = e % 8, k = e / 8;
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
@@ -112,6 +113,7 @@ void kiln_zgemmt_tiled_multiply(int M, int N, int K,
             const int row_a = min(first_m + m, M - 1), at_k = min(k0 + k, K - 1);
             a_tile[k][m] = load(A + at_k * lda + row_a);
         }
+        // A tile of B, 4 deep, one row for each k: transposed.
         {
             const int e = item, k = e % 4, n = e / 4;
             const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);
@@ -122,22 +124,23 @@ void kiln_zgemmt_tiled_multiply(int M, int N, int K,
             const int at_k = min(k0 + k, K - 1), col_b = min(first_n + n, N - 1);
             b_tile[k][n] = load(B + col_b * ldb + at_k) * signs;
         }
+        // The tiles are there.
         barrier(CLK_LOCAL_MEM_FENCE);
 
-        const int depth = min(K - k0, (int) 4);
-        int k = 0;
-        for (; k < depth; k++) {
+        const int depth = min(K - k0, 4);
+        for (int k = 0; k < depth; k++) {
             const double2 b0 = b_tile[k][local_n];
             const double2 b1 = b_tile[k][local_n + 4];
-            const double2 i0 = times_i(b0);
-            const double2 i1 = times_i(b1);
+            const double2 q0 = times_i(b0);
+            const double2 q1 = times_i(b1);
             const double2 a0 = a_tile[k][local_m * 2];
             c0_0 += a0.s0 * b0; c0_1 += a0.s0 * b1;
-            c0_0 += a0.s1 * i0; c0_1 += a0.s1 * i1;
+            c0_0 += a0.s1 * q0; c0_1 += a0.s1 * q1;
             const double2 a1 = a_tile[k][local_m * 2 + 1];
             c1_0 += a1.s0 * b0; c1_1 += a1.s0 * b1;
-            c1_0 += a1.s1 * i0; c1_1 += a1.s1 * i1;
+            c1_0 += a1.s1 * q0; c1_1 += a1.s1 * q1;
         }
+        // The tiles have been read.
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 
@@ -197,7 +200,7 @@ void kiln_zgemmt_tiled_add(int M, int N,
     const long size = (long) ((M + 7) / 8 * 8) * ld;
     __global const double2 *first = parts + parts_at + (long) row * ld + min(col, N - 1);
     double2 sum = 0;
-    // 2 work-items take every 2-th part each, and one of them adds up.
+    // Each of 2 work-items adds up one part in 2; the first then adds up their sums.
     __local double2 sums[2][32];
     const int way = get_local_id(1), adder = get_local_id(0);
     #pragma unroll 4

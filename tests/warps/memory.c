@@ -100,7 +100,7 @@ static void begin_copy(uint32_t to, const void *from, uint32_t bytes, unsigned s
     all->list[all->num++] = (struct copy){ memory_at(to), from, bytes, size };
 }
 
-/* copy_N of as many bytes: of so many, and zeros; of all. */
+/* copy_N of so many bytes, and zeros; of all. */
 #define COPY_SOME(N, BYTES) \
     void warp_copy_##N##_##BYTES(uint32_t to, const void *from, uint32_t bytes); \
     void warp_copy_##N##_##BYTES(uint32_t to, const void *from, uint32_t bytes) \
@@ -115,8 +115,8 @@ static void begin_copy(uint32_t to, const void *from, uint32_t bytes, unsigned s
     }
 COPY_SOME(4, 4)
 COPY_SOME(16, 16)
-COPY_ALL(4, 16)
-COPY_ALL(1, 4)
+COPY_ALL(float4, 16)
+COPY_ALL(float, 4)
 
 /* An element, or 0. */
 #define COPY_ELEMENT(BYTES) \

@@ -58,16 +58,30 @@ static const char *number_in(const char *body, const char *end)
     return NULL;
 }
 
+/* The high word of the next descriptor: N, or two bits at its top and N. Returns where it is, or
+ * NULL. */
+static const char *next_high(const char *text, unsigned long long *high)
+{
+    const char *at = text ? strstr(text, "\"l\"((") : NULL;
+    unsigned long long top = 0;
+    if (at && sscanf(at, "\"l\"((%lluUL << 30 | %llu) << 32", &top, high) == 2)
+        *high |= top << 30;
+    else if (at && sscanf(at, "\"l\"((ulong) %llu << 32", high) != 1)
+        at = NULL;
+    return at;
+}
+
 /* wgmma: what warp_group_multiply is told beside the function's own arguments; false: it is
  * another one. Behind the operands stands whether c is added to, and which of A and B lie across;
  * of A in registers nothing is said. */
 static bool add_group_multiply(struct text *out, const char *name, const char *body,
         const char *end)
 {
-    static const char wgmma[] = "wgmma.mma_async.sync.aligned.m64n", high[] = "(ulong) ";
+    static const char wgmma[] = "wgmma.mma_async.sync.aligned.m64n";
     const char *columns = strstr(body, wgmma), *numbers = columns ? strstr(columns, ";\" :") : NULL;
-    const char *high_a = numbers ? strstr(numbers, high) : NULL;
-    const char *high_b = high_a ? strstr(high_a + 1, high) : NULL;
+    unsigned long long high[2];
+    const char *first = next_high(numbers, &high[0]);
+    const char *second = first ? next_high(first + 1, &high[1]) : NULL;
     int adds, a_is_across, b_is_across;
     if (!columns || columns > end)
         return false;
@@ -76,16 +90,15 @@ static bool add_group_multiply(struct text *out, const char *name, const char *b
     const int num = numbers ? sscanf(numbers, "%%%*d, %d, 1, 1, %d, %d", &adds, &a_is_across,
                                       &b_is_across)
                             : 0;
-    if (num < 2 || !high_a || (num == 3 && !high_b))
+    if (num < 2 || !first || (num == 3 && !second))
         fail("not understood", name);
     text_add(out, "#define %s(c, a, b) warp_group_multiply", name);
     if (num == 3)
-        text_add(out, "(c, a, b, %d, %d, %d, %d, %lld, %lld)\n", atoi(columns + strlen(wgmma)),
-                adds, a_is_across, b_is_across, atoll(high_a + strlen(high)),
-                atoll(high_b + strlen(high)));
+        text_add(out, "(c, a, b, %d, %d, %d, %d, %llu, %llu)\n", atoi(columns + strlen(wgmma)),
+                adds, a_is_across, b_is_across, high[0], high[1]);
     else
-        text_add(out, "_registers(c, a, b, %d, %d, %d, %lld)\n", atoi(columns + strlen(wgmma)),
-                adds, a_is_across, atoll(high_a + strlen(high)));
+        text_add(out, "_registers(c, a, b, %d, %d, %d, %llu)\n", atoi(columns + strlen(wgmma)),
+                adds, a_is_across, high[0]);
     return true;
 }
 
