@@ -197,7 +197,7 @@ static void more_recipes_than_are_ranked_at_a_time(void **state)
         recipes[i].stages = &stages[i];
         snprintf(names[i], sizeof names[i], "number %u", i * 7 % NUM);
         recipes[i].name = names[i];
-        times[i] = (struct kiln_time){ { (float) (i * 7 % NUM / 2) } }; /* every two are equal */
+        times[i] = (struct kiln_time){ { 1e7f * (float) (i * 7 % NUM / 2) } }; /* two are equal */
         recipes[i].time = i * 7 % NUM < NUM - 4 ? &times[i] : NULL;
     }
     const struct kiln_context_params params = { .bundle = &bundle };

@@ -16,13 +16,14 @@ static void check_candidates(struct kiln_context *kiln, const struct kiln_gemm *
     assert_string_equal(found != NULL ? found : "", lines);
 }
 
-/* Microseconds, of which further digits are dropped. */
+/* Microseconds, of which further digits are dropped. The first would take 2.04, but the host takes
+ * longer to enqueue it. */
 static void times_have_two_digits(void **state)
 {
     struct fixture *f = *state;
     const struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
     check_candidates(f->kiln, &gemm,
-            "candidate: 2.04 us, tuned_small (chosen)\n"
+            "candidate: 5.93 us, tuned_small (chosen)\n"
             "candidate: 9.16 us, tuned_aligned\n"
             "candidate: 10.08 us, tuned_packed\n"
             "candidate: 20.08 us, tuned_packed_64\n");
@@ -56,7 +57,7 @@ static void without_times_and_with_pins(void **state)
     fixture_new_context(f, &(struct kiln_context_params){ .bundle = &bundle });
     check_candidates(f->kiln, &gemm,
             "candidate: pinned, tuned_packed_64 (chosen)\n"
-            "candidate: 2.04 us, tuned_small\n"
+            "candidate: 5.93 us, tuned_small\n"
             "candidate: 10.08 us, tuned_packed\n");
     kiln_context_destroy(&f->kiln);
 }
@@ -68,7 +69,7 @@ static void indices_that_are_too_short(void **state)
     struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
     gemm.c_offset = (size_t) 1 << 32;
     check_candidates(f->kiln, &gemm,
-            "candidate: 2.04 us, tuned_small (its 32-bit indices are too short)\n"
+            "candidate: 5.93 us, tuned_small (its 32-bit indices are too short)\n"
             "candidate: 9.16 us, tuned_aligned (its 32-bit indices are too short)\n"
             "candidate: 10.08 us, tuned_packed (its 32-bit indices are too short)\n"
             "candidate: 20.08 us, tuned_packed_64 (chosen)\n");
@@ -143,6 +144,7 @@ static void at_most_as_many_as_are_ranked(void **state)
     times[1].coefficient[KILN_TERM_CALL] = 0;
     bundle.recipes = recipes;
     bundle.num_recipes = NUM - 1;
+    bundle.traits.is_cpu = 1; /* times are told as they are */
     fixture_new_context(f, &(struct kiln_context_params){ .bundle = &bundle });
     const struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
     check_candidates(f->kiln, &gemm,
