@@ -254,14 +254,14 @@ enum { KILN_SHARED_STEPS = 24 };
 KILN_INTERNAL uint32_t kiln_num_parts(const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint32_t units);
 
-/* The region of a recipe that holds a prepared operand; NULL: there is none. */
-KILN_INTERNAL const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe,
-        unsigned prepared);
-
 /* Is any tile shared, by parts of K or in turns? Then a stage adds up; so it does where there are
  * too many tiles to count. */
 KILN_INTERNAL bool kiln_shares_tiles(const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint32_t units);
+
+/* The region of a recipe that holds a prepared operand; NULL: there is none. */
+KILN_INTERNAL const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe,
+        unsigned prepared);
 
 /* Does a stage take the workspace as an image? */
 KILN_INTERNAL bool kiln_recipe_reads_image(const struct kiln_recipe *recipe);

@@ -26,8 +26,9 @@ enum { UNCACHED_BYTES = 32 << 20 };
  * generator/tune/MEASUREMENTS.md): for each operand whose rows meet; where one is far. */
 enum { MEETING_EIGHTHS = 1, FAR_EIGHTHS = 8 };
 
-/* What a host takes to enqueue a kernel, picoseconds. Three hosts of NVIDIA's H200 took 5.6 to 8.1
- * microseconds (generator/tune/MEASUREMENTS.md). Of times that are shorter, a part still counts. */
+/* What a host takes to enqueue a kernel, picoseconds, as measured with one NVIDIA H200
+ * (generator/tune/MEASUREMENTS.md); other devices that are no CPU were not asked. Of times that are
+ * shorter, a part still counts. */
 enum { ENQUEUE_PICOSECONDS = 6000000, HIDDEN_PARTS = 64 };
 
 static uint64_t at_most(uint64_t value)
@@ -278,7 +279,8 @@ uint64_t kiln_time_on_cpu(const struct kiln_recipe *recipe, const struct kiln_pr
     return eighths > 0 && is_in_place(recipe) ? at_most(time + time / 8 * eighths) : time;
 }
 
-/* Kernels that the recipe enqueues, without those that prepare operands in any case. */
+/* Kernels that the recipe enqueues, without those that prepare operands in any case: the tuner
+ * predicts by traits alone, which do not tell of these. */
 static unsigned num_enqueued(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint32_t units)
 {

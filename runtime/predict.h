@@ -1,7 +1,8 @@
 /* predict.h: how long a recipe takes for a product, by its fitted coefficients.
  *
  * The time is a sum of terms, each a count that follows from the shape and from what the recipe
- * says of itself (bundle.h), times a coefficient. Like plan.h it is pure, and shared by the
+ * says of itself (bundle.h), times a coefficient. It is corrected where no sum fits: on CPUs for
+ * how operands lie, elsewhere for what the host takes. Like plan.h it is pure, and shared by the
  * library and the generator, which fits the coefficients. Counts and times are integers, and a
  * coefficient times a count is exact, so that the choice among recipes is the same on every
  * machine.

@@ -26,8 +26,11 @@ static uint64_t time_of_one(const struct kiln_bundle *bundle, const struct kiln_
         return KILN_RANK_UNTIMED;
     }
     const uint64_t time = kiln_time_predict(recipe, product, units);
-    return 1 + (bundle->traits.is_cpu ? kiln_time_on_cpu(recipe, product, time)
-                                      : kiln_time_with_host(recipe, product, units, time));
+    if (bundle->traits.is_cpu) {
+        return 1 + kiln_time_on_cpu(recipe, product, time);
+    }
+    const bool is_for_cpus = recipe->kinds == KILN_KIND_CPU; /* in a bundle for any device */
+    return 1 + (is_for_cpus ? time : kiln_time_with_host(recipe, product, units, time));
 }
 
 static bool is_candidate(const struct kiln_recipe *recipe, const struct kiln_product *product)

@@ -220,7 +220,9 @@ char *assemble_text(const struct config *config, const struct problem *problem,
     struct assembly assembly;
     unsigned index;
     char *text = NULL;
-    if (!assembly_init(&assembly, "text", facts))
+    const bool is_open = assembly_init(&assembly, "text", facts);
+    assembly.keeps_comments = true;
+    if (!is_open)
         snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
     else if (assembly_add(&assembly, config, problem, &index, error) &&
              !(text = pool_text(&assembly.bundle.pool,
@@ -247,7 +249,7 @@ static bool add_program(struct assembly *assembly, struct source *source, uint32
     struct kiln_program program = { 0 };
     bool ok = evaluate_count(source, source->config->family->ptx, UINT8_MAX, &program.ptx) &&
               render_all(source, &text);
-    if (ok && assembly->drops_comments) {
+    if (ok && !assembly->keeps_comments) {
         tidy_drop_comments(text.bytes);
         text.len = strlen(text.bytes);
     }

@@ -34,7 +34,7 @@ struct assembly {
     struct assembly_edges *edges;      /* of each recipe */
     struct pool pool;                  /* the bundle's, in which there are no pairs */
     struct device_facts facts;
-    bool drops_comments;               /* of texts that are added */
+    bool keeps_comments;               /* in texts that are added: for readers, not for devices */
 };
 
 /* An empty bundle called `name` for a device. False when out of memory. Free it in any case. */

@@ -76,8 +76,8 @@ void times_clear(struct times *times);
 /* The candidate's number; -1: there is none. */
 int times_find(const struct times *times, const struct config *config);
 
-/* The predicted time of a candidate on the journal's device, picoseconds, without what the library
- * adds on a CPU (kiln_time_on_cpu); TIMES_UNTIMED: it has no coefficients; UINT64_MAX: it does not
+/* The library's predicted time of a candidate on the journal's device, picoseconds, without what is
+ * added on a CPU (kiln_time_on_cpu); TIMES_UNTIMED: it has no coefficients; UINT64_MAX: it does not
  * take the shape. */
 uint64_t times_predict(const struct times *times, int candidate, int pair, size_t m, size_t n,
         size_t k);

@@ -518,7 +518,6 @@ bool winners_assemble(const struct winners *winners, struct assembly *assembly,
         snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
         return false;
     }
-    assembly->drops_comments = true; /* who reads a text has it rendered: kiln-gen render */
     assembly->bundle.provenance = arena_string(&assembly->arena, winners->provenance);
     assembly->bundle.match = (struct kiln_match){
         .platform = optional(&assembly->arena, winners->platform),

@@ -298,9 +298,9 @@ static void a_later_member_may_be_wrong(void **state)
     assert_non_null(other);
     cl_mem foreign = clCreateBuffer(other, CL_MEM_READ_WRITE, sizeof before, NULL, NULL);
     cl_mem x = floats(64, NULL), z = floats(64, before);
-    assert_int_not_equal(CLBlastSgemmBatched(ROW, NO, NO, 4, 4, 4, alphas, foreign, at, 4, x, at, 4,
-                                 betas, z, at, 4, 4, &queue, NULL),
-            0);
+    assert_int_equal(CLBlastSgemmBatched(ROW, NO, NO, 4, 4, 4, alphas, foreign, at, 4, x, at, 4,
+                             betas, z, at, 4, 4, &queue, NULL),
+            CL_INVALID_MEM_OBJECT);
     assert_int_equal(clEnqueueReadBuffer(queue, z, CL_TRUE, 0, sizeof after, after, 0, NULL, NULL),
             0);
     assert_memory_equal(after, before, sizeof before);

@@ -256,7 +256,8 @@ static int compare(const void *left, const void *right)
 }
 
 /* Where the host takes longer to enqueue two kernels than the device takes for them, one kernel
- * that is a little slower comes first; of two alike the faster one. On a CPU, sums alone count. */
+ * that is a little slower comes first; of two alike the faster one. On a CPU, and of recipes for
+ * CPUs alone, only sums count. */
 static void short_kernels_wait_for_the_host(void **state)
 {
     static const struct host {
@@ -277,11 +278,14 @@ static void short_kernels_wait_for_the_host(void **state)
     (void) state;
     product.a.ld++;
     for (unsigned way = 0; way < 3; way++)
-        for (unsigned i = 0; i < 2 * NUM_CASES; i++) {
-            const unsigned is_cpu = i / NUM_CASES;
+        for (unsigned i = 0; i < 3 * NUM_CASES; i++) {
+            const unsigned is_cpu = i / NUM_CASES == 1, is_for_cpus = i / NUM_CASES == 2;
             const struct host *host = &cases[i % NUM_CASES];
-            const bool one_is_first = is_cpu ? host->one_is_first_on_cpus : host->one_is_first;
+            const bool one_is_first = is_cpu || is_for_cpus ? host->one_is_first_on_cpus
+                                                            : host->one_is_first;
             clay_make(&clay, 3);
+            for (unsigned r = 0; r < 3; r++)
+                clay.recipes[r].kinds = is_for_cpus ? KILN_KIND_CPU : 0;
             clay.recipes[0].unit_parts = way == 0;                          /* K is shared, */
             clay.recipes[0].unit_turns = clay.recipes[0].shares = way == 1; /* or steps, */
             clay.recipes[0].as_is = way == 2 ? KILN_PREPARED_A : 0;         /* or A is copied */
