@@ -40,13 +40,14 @@ static struct kiln_argument real_argument(size_t bytes, double value)
     return argument;
 }
 
-/* The three arguments of a matrix: buffer, offset of the batch member, leading dimension. */
+/* The four arguments of a matrix: buffer, offset of the batch member, stride, leading dimension. */
 static void operand_arguments(cl_mem buffer, const struct kiln_matrix *matrix, size_t member,
-        unsigned bits, struct kiln_argument arguments[3])
+        unsigned bits, struct kiln_argument arguments[4])
 {
     arguments[0] = buffer_argument(buffer);
     arguments[1] = index_argument(bits, matrix->offset + member * matrix->stride);
-    arguments[2] = index_argument(bits, matrix->ld);
+    arguments[2] = index_argument(bits, matrix->stride);
+    arguments[3] = index_argument(bits, matrix->ld);
 }
 
 /* From a row of op(X) to the next, and from a column to the next. */
@@ -57,10 +58,10 @@ static void stride_arguments(const struct kiln_matrix *matrix, bool is_transpose
     arguments[is_transposed ? 0 : 1] = index_argument(bits, 1);
 }
 
-/* The three arguments of a prepared operand: its buffer, where it starts there, leading dimension.
- * They are the operand's own where it is taken as it is. */
+/* The four arguments of a prepared operand: its buffer, where it starts there, stride, leading
+ * dimension. They are the operand's own where it is taken as it is. */
 static void packed_arguments(const struct launch *launch, const struct kiln_plan *plan,
-        cl_mem workspace, unsigned prepared, struct kiln_argument arguments[3])
+        cl_mem workspace, unsigned prepared, struct kiln_argument arguments[4])
 {
     const struct kiln_problem *problem = launch->problem;
     const struct kiln_matrix *matrix = kiln_operand(&problem->product, prepared);
@@ -74,7 +75,8 @@ static void packed_arguments(const struct launch *launch, const struct kiln_plan
     cl_mem pack = problem->packs[prepared];
     arguments[0] = buffer_argument(pack != NULL ? pack : workspace);
     arguments[1] = long_argument(plan->packed_start[prepared]);
-    arguments[2] = index_argument(bits, plan->packed_ld[prepared]);
+    arguments[2] = index_argument(bits, 0);
+    arguments[3] = index_argument(bits, plan->packed_ld[prepared]);
 }
 
 void kiln_arguments_fill(const struct launch *launch, const struct kiln_plan *plan,

@@ -23,12 +23,12 @@
 #define KILN_INTERNAL
 #endif
 
-enum { KILN_BUNDLE_FORMAT = 25 };
+enum { KILN_BUNDLE_FORMAT = 26 };
 
 enum {
     KILN_MAX_STAGES = 8,
     KILN_MAX_REGIONS = 4,
-    KILN_MAX_ARGS = 24,
+    KILN_MAX_ARGS = 28,
     KILN_REGION_ALIGN = 256,           /* bytes; every region starts at a multiple */
     KILN_ALIGNED_BYTES = 16,           /* rows that begin at multiples of it are aligned */
     KILN_MAX_DEPTH = 24                /* how deep pairs may be nested */
@@ -67,17 +67,19 @@ enum { KILN_PIXEL_BYTES = 16 };
 enum kiln_arg {
     KILN_ARG_M, KILN_ARG_N, KILN_ARG_K,                  /* index */
     KILN_ARG_ALPHA, KILN_ARG_BETA,                       /* real */
-    KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,         /* cl_mem, index (elements), index */
-    KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-    KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
+    /* cl_mem; index (elements); index, from a member of a batch to the next; index */
+    KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_A_STRIDE, KILN_ARG_LDA,
+    KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_B_STRIDE, KILN_ARG_LDB,
+    KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_C_STRIDE, KILN_ARG_LDC,
     KILN_ARG_WORKSPACE,                                  /* cl_mem */
     KILN_ARG_WORKSPACE_IMAGE,                            /* the same memory, read as an image */
     KILN_ARG_REGION_0, KILN_ARG_REGION_1,                /* cl_long: where region i starts in the */
     KILN_ARG_REGION_2, KILN_ARG_REGION_3,                /* workspace, in elements of the region */
     /* cl_mem and cl_long: where the region that holds prepared A starts, in elements, or A itself
-     * where it is taken as it is; index: its leading dimension, of recipes that may do so */
-    KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_LDA,
-    KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_PACKED_LDB,
+     * where it is taken as it is; of recipes that may do so, index: from a member of a batch to the
+     * next, 0 where it is prepared; index: its leading dimension */
+    KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_A_STRIDE, KILN_ARG_PACKED_LDA,
+    KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_PACKED_B_STRIDE, KILN_ARG_PACKED_LDB,
     /* Of complex precisions: real; cl_int: 1 where op(X) is the conjugate of X or its transpose */
     KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_CONJ_B,
     KILN_ARG_TRIANGLE,                                   /* cl_int: enum kiln_triangle */
@@ -108,7 +110,8 @@ enum kiln_routine { KILN_ROUTINE_MULTIPLY = 0, KILN_ROUTINE_MIRROR = 1, KILN_ROU
 enum kiln_triangles { KILN_TRIANGLES_NEVER, KILN_TRIANGLES_ALWAYS, KILN_TRIANGLES_ALSO };
 
 /* A part of the workspace: a matrix of round_up(dim[0], round[0]) + more rows and
- * round_up(dim[1], round[1]) columns, of elements of element_bytes each; or one for each part of K.
+ * round_up(dim[1], round[1]) columns, of elements of element_bytes each; or one for each part of K,
+ * or for each member of a batch.
  *
  * At most one region holds prepared A, and one B. It lies in the workspace; when a call brings a
  * pack, in the pack; and nowhere where the operand is taken as it is. So kernels find it by the
@@ -120,6 +123,7 @@ struct kiln_region {
     uint32_t element_bytes;
     uint8_t holds;                     /* enum kiln_prepared */
     uint8_t each_part;                 /* 1: one for each part of K; none where K has one part */
+    uint8_t each_member;               /* 1: one for each member of a batch that a launch takes */
 };
 
 /* What a stage does that not every call needs: it is left out of the others.
@@ -145,7 +149,13 @@ enum kiln_role {
  * - with a pack of one operand, those for the other alone;
  * - to pack an operand, those for it alone, and nothing else.
  * An operand that is taken as it is counts as packed.
- * The last stage prepares nothing. Others may write parts of C that no stage after them reads. */
+ * The last stage prepares nothing. Others may write parts of C that no stage after them reads.
+ *
+ * A stage that takes KILN_ARG_C_STRIDE multiplies several members of a batch in one launch
+ * (kiln_num_members of plan.h), which has so many times the work-groups along axis 2: work-group i
+ * there is of member i, of those that K has in one part. Of one member it has as many work-groups
+ * as else, but along an axis of KILN_DIM_UNITS possibly fewer. It takes the strides of A and B too,
+ * if it takes these. */
 struct kiln_stage {
     const char *entry;                 /* the kernel's name in the recipe's program */
     uint8_t work_dim;                  /* 1 to 3 */
@@ -287,7 +297,8 @@ struct kiln_recipe {
 };
 
 /* A shape of an application's own, and the recipes that were fastest there, by pair:
- * indices into the bundle's recipes, or KILN_NO_RECIPE. They serve it whatever the times say. */
+ * indices into the bundle's recipes, or KILN_NO_RECIPE. They serve it whatever the times say; not a
+ * batch of it, of which a launch may take many. */
 struct kiln_pin {
     uint8_t precision;                 /* enum kiln_precision */
     uint32_t m, n, k;

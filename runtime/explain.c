@@ -86,13 +86,15 @@ static void add_stage(struct kiln_text *text, const struct kiln_plan *plan, unsi
     add_number(text, "stage ", index);
     kiln_text_add(text, ": ");
     kiln_text_add(text, stage->entry);
+    const unsigned work_dim = plan->members > 1 ? 3 : stage->work_dim;
     kiln_text_add(text, " groups=");
-    for (unsigned d = 0; d < stage->work_dim; d++) {
-        add_number(text, d > 0 ? "x" : "", plan->groups[index][d]);
+    for (unsigned d = 0; d < work_dim; d++) {
+        const size_t groups = d < stage->work_dim ? plan->groups[index][d] : 1;
+        add_number(text, d > 0 ? "x" : "", d == 2 ? groups * plan->members : groups);
     }
     kiln_text_add(text, " local=");
-    for (unsigned d = 0; d < stage->work_dim; d++) {
-        add_number(text, d > 0 ? "x" : "", stage->local[d]);
+    for (unsigned d = 0; d < work_dim; d++) {
+        add_number(text, d > 0 ? "x" : "", d < stage->work_dim ? stage->local[d] : 1);
     }
     kiln_text_add(text, "\n");
 }

@@ -253,7 +253,7 @@ struct kiln_image {
 };
 
 /* The order of recipes for one shape, in a place guarded by its version (recent.c). */
-enum { KILN_RECENT_KEYS = 4, KILN_NUM_RECENT = 128 };
+enum { KILN_RECENT_KEYS = 5, KILN_NUM_RECENT = 128 };
 
 struct kiln_recent {
     size_t version;

@@ -3,8 +3,8 @@
  * Recipes are tried in the order of prepare.c. Once a stage that writes C is enqueued, the next one
  * is tried only if beta is 0, as C is not what it was. One exception: if all that was done to the C
  * of a complex product is to scale it by beta, other recipes for its real product are tried, and
- * the scaling is not repeated. The members of a batch are done one after the other, each in this
- * way; one that is enqueued stays so, whatever becomes of the next.
+ * the scaling is not repeated. The members of a batch are done in this way one after the other, or
+ * as many at a time as the plan says; one that is enqueued stays so, whatever becomes of the next.
  */
 #include "launch.h"
 

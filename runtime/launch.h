@@ -23,7 +23,7 @@ struct launch {
     struct kiln_image *image;          /* of the workspace; NULL unless the recipe reads one */
     cl_event last;                     /* of the stage before; NULL where the queue keeps order */
     bool started;                      /* a stage is enqueued: the wait list has been waited for */
-    bool touched;                      /* so is one that writes the C of the member under way */
+    bool touched;                      /* so is one that writes the C of members under way */
     unsigned num_stage_events;
     bool shares_room;                  /* the workspace holds mirrored operands too: the rest of it
                                           is enough for some recipe, but not for each */
@@ -79,7 +79,7 @@ struct kiln_argument {
     uint64_t scalar;                   /* else the first `size` bytes of this one */
 };
 
-/* All arguments that a kernel of the plan may take for one member of the batch. */
+/* All arguments that a kernel of the plan may take for the next members of the batch. */
 KILN_INTERNAL void kiln_arguments_fill(const struct launch *launch, const struct kiln_plan *plan,
         cl_mem workspace, struct kiln_argument arguments[KILN_NUM_ARG_CODES]);
 /* Sets those of a stage. */

@@ -261,6 +261,7 @@ struct kiln_product kiln_product_real(const struct kiln_product *product)
         .n = 2 * product->n,
         .k = 2 * product->k,
         .batch_count = product->batch_count,
+        .one_by_one = true,
         .c = parts_of(&product->c),
     };
     if (kiln_reads_operands(product)) {
@@ -349,11 +350,6 @@ uint32_t kiln_num_parts(const struct kiln_recipe *recipe, const struct kiln_prod
     return parts > MOST_PARTS ? (uint32_t) MOST_PARTS : parts > 1 ? (uint32_t) parts : 1;
 }
 
-static size_t parts(size_t extent, size_t size)
-{
-    return (size_t) kiln_ceil_div(extent, size);
-}
-
 bool kiln_shares_tiles(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint32_t units)
 {
@@ -361,6 +357,89 @@ bool kiln_shares_tiles(const struct kiln_recipe *recipe, const struct kiln_produ
     return kiln_num_parts(recipe, product, units) > 1 || tiles == UINT64_MAX ||
            kiln_whole_tiles(recipe, tiles, units) < tiles;
 }
+
+/* ---- Members of a batch ---- */
+
+/* Where a launch takes several, so many turns are enough for work-groups that take tiles in turn:
+ * then all units have about as much to do. */
+enum { MEMBER_TURNS = 4 };
+
+static bool takes_members(const struct kiln_recipe *recipe)
+{
+    for (unsigned i = 0; i < recipe->num_stages; i++) {
+        const struct kiln_stage *stage = &recipe->stages[i];
+        if (memchr(stage->args, KILN_ARG_C_STRIDE, stage->num_args) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static unsigned operands_in_regions(const struct kiln_recipe *recipe)
+{
+    unsigned operands = 0;
+    for (unsigned i = 0; i < recipe->num_regions; i++) {
+        operands |= recipe->regions[i].holds;
+    }
+    return operands;
+}
+
+/* Where work-groups share tiles: do they for one member, and would all members together leave some
+ * of them without a tile? Or has one member a tile for each? */
+static bool shares_each_member(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        uint32_t units)
+{
+    const uint64_t some = units > 0 ? units : 1;
+    const uint64_t groups = some * (recipe->shares ? recipe->unit_turns : recipe->unit_parts);
+    const uint64_t tiles = kiln_stored_tiles(recipe, product);
+    uint64_t all = 0;
+    if (groups == 0) {
+        return false;
+    }
+    if (tiles >= groups) {
+        return recipe->shares;
+    }
+    return kiln_ceil_div(product->k, recipe->tile[2]) >= KILN_SHARED_STEPS &&
+           !__builtin_mul_overflow(tiles, product->batch_count, &all) && all <= groups / 2;
+}
+
+unsigned kiln_taken_as_is(const struct kiln_recipe *recipe, const struct kiln_product *product)
+{
+    unsigned operands = 0;
+    for (unsigned operand = KILN_PREPARED_A; operand <= KILN_PREPARED_B; operand++) {
+        if ((recipe->as_is & operand) != 0 && kiln_is_aligned(product, operand)) {
+            operands |= operand;
+        }
+    }
+    return operands;
+}
+
+size_t kiln_num_members(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        unsigned ready, uint32_t units)
+{
+    const bool is_joint = product->batch_count > 1 && !product->one_by_one &&
+                          takes_members(recipe) && (operands_in_regions(recipe) & ~ready) == 0 &&
+                          !shares_each_member(recipe, product, units);
+    return !is_joint ? 1
+         : product->batch_count < (size_t) KILN_MOST_MEMBERS
+                 ? product->batch_count
+                 : (size_t) KILN_MOST_MEMBERS;
+}
+
+/* The work-groups of one member that take its tiles in turn: one for each tile, where they would
+ * share tiles otherwise; else as many as make enough turns of all. */
+static size_t groups_in_turn(const struct kiln_plan *plan, const struct kiln_product *product,
+        size_t groups)
+{
+    const uint64_t tiles = kiln_stored_tiles(plan->recipe, product);
+    const uint64_t enough = plan->recipe->shares
+                                  ? tiles
+                                  : kiln_ceil_div(groups * (uint64_t) MEMBER_TURNS, plan->members);
+    const uint64_t least = enough < tiles ? enough : tiles;
+    return least > groups ? groups : least > 1 ? (size_t) least : 1;
+}
+
+/* ---- Work-groups ---- */
 
 static bool count_groups(const struct kiln_plan *plan, const struct kiln_product *product,
         const struct kiln_stage *stage, unsigned d, uint32_t units, size_t *groups)
@@ -371,9 +450,15 @@ static bool count_groups(const struct kiln_plan *plan, const struct kiln_product
     }
     const size_t extent = kiln_extent(product, units, stage->dim[d]);
     if (stage->dim[d] == KILN_DIM_ONE || stage->dim[d] == KILN_DIM_UNITS) {
-        return kiln_multiply(stage->tile[d], extent, groups);
+        if (!kiln_multiply(stage->tile[d], extent, groups)) {
+            return false;
+        }
+        if (plan->members > 1 && stage->dim[d] == KILN_DIM_UNITS) {
+            *groups = groups_in_turn(plan, product, *groups);
+        }
+        return true;
     }
-    *groups = parts(extent, stage->tile[d]);
+    *groups = (size_t) kiln_ceil_div(extent, stage->tile[d]);
     return true;
 }
 
@@ -381,7 +466,8 @@ static bool plan_groups(const struct kiln_product *product, uint32_t units, stru
 {
     for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
         const struct kiln_stage *stage = &plan->recipe->stages[i];
-        if (stage->role == KILN_ROLE_ADD && !kiln_shares_tiles(plan->recipe, product, units)) {
+        if (stage->role == KILN_ROLE_ADD &&
+                (plan->members > 1 || !kiln_shares_tiles(plan->recipe, product, units))) {
             continue;
         }
         for (unsigned d = 0; d < stage->work_dim; d++) {
@@ -430,15 +516,15 @@ static bool place_unit(size_t element_bytes, size_t *unit)
     return kiln_multiply(element_bytes, KILN_REGION_ALIGN / common, unit);
 }
 
-/* Places a region, of so many equal parts, at *end or behind it, and moves *end to its end; in
+/* Places a region, so many times, at *end or behind it, and moves *end to its end; in
  * bytes. */
 static bool place_region(const struct kiln_product *product, uint32_t units,
-        const struct kiln_region *region, size_t parts, size_t *end, size_t *start)
+        const struct kiln_region *region, size_t times, size_t *end, size_t *start)
 {
     size_t unit = 0, elements = 0, bytes = 0;
     return place_unit(region->element_bytes, &unit) && kiln_round_up(*end, unit, start) &&
            region_elements(product, units, region, &elements) &&
-           kiln_multiply(elements, parts, &elements) &&
+           kiln_multiply(elements, times, &elements) &&
            kiln_multiply(elements, region->element_bytes, &bytes) && kiln_add(*start, bytes, end);
 }
 
@@ -463,8 +549,10 @@ static bool plan_regions(const struct kiln_product *product, const struct kiln_p
                 (region->each_part && plan->parts == 1)) {
             continue;
         }
-        if (!place_region(product, units, region, region->each_part ? plan->parts : 1,
-                    is_packed ? &packed_end : &end, &start) ||
+        const size_t times = region->each_part   ? plan->parts
+                           : region->each_member ? plan->members
+                                                 : 1;
+        if (!place_region(product, units, region, times, is_packed ? &packed_end : &end, &start) ||
                 ((plan->recipe->as_is & region->holds) != 0 &&
                         !place_rows(product, region, &plan->packed_ld[region->holds]))) {
             return false;
@@ -485,13 +573,9 @@ bool kiln_plan_make(const struct kiln_recipe *recipe, const struct kiln_product 
 {
     memset(plan, 0, sizeof *plan);
     plan->recipe = recipe;
-    plan->ready = places->packed;
-    plan->parts = kiln_num_parts(recipe, product, units);
-    for (unsigned operand = KILN_PREPARED_A; operand <= KILN_PREPARED_B; operand++) {
-        if ((recipe->as_is & operand) != 0 && kiln_is_aligned(product, operand)) {
-            plan->ready |= operand;
-        }
-    }
+    plan->ready = places->packed | kiln_taken_as_is(recipe, product);
+    plan->members = kiln_num_members(recipe, product, plan->ready, units);
+    plan->parts = plan->members > 1 ? 1 : kiln_num_parts(recipe, product, units);
     return plan_groups(product, units, plan) && plan_regions(product, places, units, plan);
 }
 

@@ -160,6 +160,7 @@ struct kiln_product {
     unsigned conja, conjb;             /* 1: and conjugated, of complex elements */
     size_t m, n, k;
     size_t batch_count;                /* >= 1 */
+    bool one_by_one;                   /* no launch takes several members of the batch */
     struct kiln_matrix a, b, c;
 };
 
@@ -259,6 +260,21 @@ KILN_INTERNAL uint32_t kiln_num_parts(const struct kiln_recipe *recipe,
 KILN_INTERNAL bool kiln_shares_tiles(const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint32_t units);
 
+/* The members of a batch that a launch takes at most: some devices take no more work-groups along
+ * axis 2. */
+enum { KILN_MOST_MEMBERS = 65535 };
+
+/* How many members of a batch one launch takes, if all of these operands are ready (enum
+ * kiln_prepared). 1: all are launched one by one. That is so where an operand of each is prepared;
+ * and where work-groups share the tiles of one, because the members have too few tiles, or enough
+ * for a launch each. */
+KILN_INTERNAL size_t kiln_num_members(const struct kiln_recipe *recipe,
+        const struct kiln_product *product, unsigned ready, uint32_t units);
+
+/* The operands that a recipe takes as they are (enum kiln_prepared). */
+KILN_INTERNAL unsigned kiln_taken_as_is(const struct kiln_recipe *recipe,
+        const struct kiln_product *product);
+
 /* The region of a recipe that holds a prepared operand; NULL: there is none. */
 KILN_INTERNAL const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe,
         unsigned prepared);
@@ -289,8 +305,10 @@ struct kiln_plan {
     unsigned ready;                                /* operands that no stage need prepare: packed
                                                       ones, and those that are taken as they are */
     uint32_t parts;                                /* of K, >= 1 */
-    size_t groups[KILN_MAX_STAGES][3];             /* any 0: the stage has nothing to do */
-    size_t global[KILN_MAX_STAGES][3];             /* work-items */
+    size_t members;                                /* of a batch in one launch, >= 1 */
+    size_t groups[KILN_MAX_STAGES][3];             /* of one member; any 0: the stage has nothing
+                                                      to do */
+    size_t global[KILN_MAX_STAGES][3];             /* work-items, likewise */
     size_t region_start[KILN_MAX_REGIONS];         /* elements of the region */
     size_t packed_start[KILN_NUM_PREPARED];        /* likewise, by enum kiln_prepared */
     size_t packed_ld[KILN_NUM_PREPARED];           /* of operands that may be taken as they are */

@@ -57,11 +57,10 @@ unsigned kiln_time_ragged(const struct kiln_product *product)
 
 /* Work-groups that take tiles in turn: whole tiles first, then steps of the tiles that they share.
  * Where a unit's work-groups do not fit at once, they come one after the other. */
-static void count_turns(const struct kiln_recipe *recipe, uint64_t tiles, uint64_t steps,
-        uint32_t units, uint64_t terms[KILN_NUM_TERMS])
+static void count_turns(const struct kiln_recipe *recipe, uint64_t tiles, uint64_t whole,
+        uint64_t steps, uint32_t units, uint64_t terms[KILN_NUM_TERMS])
 {
-    const uint64_t turn = (uint64_t) recipe->unit_turns * units;
-    const uint64_t whole = kiln_whole_tiles(recipe, tiles, units), shared = tiles - whole;
+    const uint64_t turn = (uint64_t) recipe->unit_turns * units, shared = tiles - whole;
     const uint64_t of_whole = times(kiln_ceil_div(whole, turn), steps);
     const uint64_t of_shared = kiln_ceil_div(times(shared, steps), turn);
     terms[KILN_TERM_STEPS] = at_most(of_whole + of_shared);
@@ -90,16 +89,18 @@ static void count_rounds(uint64_t groups, uint64_t steps, uint32_t units,
     terms[KILN_TERM_PAIRED_ROUNDS] = paired;
 }
 
+/* Of several members of a batch in one launch, work-groups share no tile. */
 static void count_work(const struct kiln_recipe *recipe, const struct kiln_product *product,
-        uint32_t units, uint64_t terms[KILN_NUM_TERMS])
+        size_t members, uint32_t units, uint64_t terms[KILN_NUM_TERMS])
 {
-    const uint64_t tiles = at_most(kiln_stored_tiles(recipe, product));
+    const uint64_t tiles = times(kiln_stored_tiles(recipe, product), members);
+    const uint64_t whole = members > 1 ? tiles : kiln_whole_tiles(recipe, tiles, units);
     const uint64_t steps = at_most(kiln_ceil_div(product->k, recipe->tile[2]));
-    const uint64_t parts = kiln_num_parts(recipe, product, units);
+    const uint64_t parts = members > 1 ? 1 : kiln_num_parts(recipe, product, units);
     const uint64_t groups = times(tiles, parts);
     const uint64_t depth = kiln_ceil_div(steps, parts);
     if (recipe->unit_turns != 0) {
-        count_turns(recipe, tiles, steps, units, terms);
+        count_turns(recipe, tiles, whole, steps, units, terms);
     } else {
         count_rounds(groups, depth, units, terms);
     }
@@ -133,10 +134,11 @@ static uint64_t if_uncached(const struct kiln_product *product, uint64_t element
 }
 
 static void count_memory(const struct kiln_recipe *recipe, const struct kiln_product *product,
-        uint64_t terms[KILN_NUM_TERMS])
+        size_t members, uint64_t terms[KILN_NUM_TERMS])
 {
-    const uint64_t a = times(product->m, product->k), b = times(product->k, product->n);
-    const uint64_t c = stored(recipe, product, times(product->m, product->n));
+    const uint64_t a = times(members, times(product->m, product->k));
+    const uint64_t b = times(members, times(product->k, product->n));
+    const uint64_t c = times(members, stored(recipe, product, times(product->m, product->n)));
     const uint64_t fetched_a = stored(recipe, product,
             times(kiln_ceil_div(product->n, recipe->tile[1]), a));
     const uint64_t fetched_b = stored(recipe, product,
@@ -196,16 +198,25 @@ static bool is_shared_evenly(unsigned term)
     return term == KILN_TERM_EVEN || (term >= KILN_TERM_A && term != KILN_TERM_COPIES);
 }
 
+/* All members of a batch count, if one launch takes several; else one does. */
+static size_t members_at_once(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        uint32_t units)
+{
+    const unsigned ready = kiln_taken_as_is(recipe, product);
+    return kiln_num_members(recipe, product, ready, units) > 1 ? product->batch_count : 1;
+}
+
 void kiln_time_terms(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint32_t units, uint64_t terms[KILN_NUM_TERMS])
 {
     const uint32_t some = units > 0 ? units : 1;
+    const size_t members = members_at_once(recipe, product, units);
     for (unsigned i = 0; i < KILN_NUM_TERMS; i++) {
         terms[i] = 0;
     }
     terms[KILN_TERM_CALL] = 1;
-    count_work(recipe, product, some, terms);
-    count_memory(recipe, product, terms);
+    count_work(recipe, product, members, some, terms);
+    count_memory(recipe, product, members, terms);
     count_copies(recipe, product, terms);
     for (unsigned i = 0; i < KILN_NUM_TERMS; i++) {
         terms[i] = is_shared_evenly(i) ? times(terms[i], EVEN_PARTS) / some : terms[i];
@@ -235,7 +246,8 @@ uint64_t kiln_time_predict(const struct kiln_recipe *recipe, const struct kiln_p
 {
     uint64_t terms[KILN_NUM_TERMS];
     kiln_time_terms(recipe, product, units, terms);
-    return kiln_time_sum(recipe->time, terms);
+    return times(kiln_time_sum(recipe->time, terms),
+            product->batch_count / members_at_once(recipe, product, units));
 }
 
 /* Are operands read in place, neither brought into another form nor into local memory? */
@@ -291,7 +303,11 @@ static unsigned num_enqueued(const struct kiln_recipe *recipe, const struct kiln
 uint64_t kiln_time_with_host(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint32_t units, uint64_t time)
 {
-    const uint64_t enqueued = num_enqueued(recipe, product, units) * ENQUEUE_PICOSECONDS;
+    const size_t members = kiln_num_members(recipe, product, kiln_taken_as_is(recipe, product),
+            units);
+    const uint64_t launches = kiln_ceil_div(product->batch_count, members);
+    const unsigned kernels = members > 1 ? 1 : num_enqueued(recipe, product, units);
+    const uint64_t enqueued = times(launches, kernels * (uint64_t) ENQUEUE_PICOSECONDS);
     return time < enqueued ? enqueued - (enqueued - time) / HIDDEN_PARTS : time;
 }
 

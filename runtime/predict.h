@@ -23,7 +23,8 @@ KILN_INTERNAL unsigned kiln_time_ragged(const struct kiln_product *product);
 KILN_INTERNAL unsigned kiln_time_meeting(const struct kiln_product *product);
 
 /* The counts of a product's terms, by enum kiln_term, on a device with so many compute units (0 is
- * taken as 1). None is above 2^62, and none that units share above 2^62 over their number. */
+ * taken as 1): of all members of a batch where a launch takes several, else of one. None is above
+ * 2^62, and none that units share above 2^62 over their number. */
 KILN_INTERNAL void kiln_time_terms(const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint32_t units, uint64_t terms[KILN_NUM_TERMS]);
 
@@ -31,8 +32,8 @@ KILN_INTERNAL void kiln_time_terms(const struct kiln_recipe *recipe,
 KILN_INTERNAL uint64_t kiln_time_sum(const struct kiln_time *time,
         const uint64_t terms[KILN_NUM_TERMS]);
 
-/* The predicted time of one product of a batch: picoseconds, at most KILN_TIME_MAX. The recipe has
- * a time. */
+/* The predicted time of a product, all members of a batch: picoseconds, at most KILN_TIME_MAX. The
+ * recipe has a time. */
 KILN_INTERNAL uint64_t kiln_time_predict(const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint32_t units);
 

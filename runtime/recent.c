@@ -19,7 +19,8 @@ enum {
     SHIFT_MEETING = 15,
     SHIFT_TRIANGLE = 17,
     SHIFT_ROUTINE = 20,
-    SHIFT_LINK = 21
+    SHIFT_ONE_BY_ONE = 21,
+    SHIFT_LINK = 22
 };
 
 #define PRECISION(constant, value, ...) \
@@ -37,8 +38,11 @@ struct kiln_recent_key kiln_recent_key(unsigned link, const struct kiln_product 
                   kiln_time_ragged(product) << SHIFT_RAGGED | aligned << SHIFT_ALIGNED |
                   kiln_time_meeting(product) << SHIFT_MEETING |
                   (unsigned) (product->triangle + 2) << SHIFT_TRIANGLE |
-                  product->routine << SHIFT_ROUTINE | link << SHIFT_LINK;
-    const struct kiln_recent_key key = { { product->m, product->n, product->k, kind } };
+                  product->routine << SHIFT_ROUTINE |
+                  (unsigned) product->one_by_one << SHIFT_ONE_BY_ONE | link << SHIFT_LINK;
+    const struct kiln_recent_key key = {
+        { product->m, product->n, product->k, product->batch_count, kind },
+    };
     return key;
 }
 

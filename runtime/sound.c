@@ -257,6 +257,7 @@ static bool region_is_sound(const struct kiln_recipe *recipe, const struct kiln_
     return region->dim[0] < num_dims && region->dim[1] < num_dims && is_rows &&
            region->round[0] >= 1 && region->round[1] >= 1 && region->element_bytes >= 1 &&
            region->each_part <= (region->holds == KILN_PREPARED_NONE && recipe->unit_parts > 0) &&
+           region->each_member <= (region->holds == KILN_PREPARED_NONE && !region->each_part) &&
            region->holds < KILN_NUM_PREPARED && extent_is_of(region->holds, region->dim[0]) &&
            extent_is_of(region->holds, region->dim[1]);
 }
@@ -297,6 +298,31 @@ static bool complex_is_sound(const struct kiln_recipe *recipe)
 static bool takes(const struct kiln_stage *stage, unsigned code)
 {
     return memchr(stage->args, code, stage->num_args) != NULL;
+}
+
+/* What multiplies is told of the strides of all operands that it takes, or of none. Where it is, a
+ * launch may take several members of a batch. */
+static bool strides_are_sound(const struct kiln_recipe *recipe)
+{
+    static const uint8_t codes[][2] = {
+        { KILN_ARG_A, KILN_ARG_A_STRIDE },
+        { KILN_ARG_B, KILN_ARG_B_STRIDE },
+        { KILN_ARG_C, KILN_ARG_C_STRIDE },
+        { KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_STRIDE },
+        { KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_STRIDE },
+    };
+    bool any = false, all = true;
+    for (unsigned i = 0; i < recipe->num_stages; i++) {
+        const struct kiln_stage *stage = &recipe->stages[i];
+        const bool multiplies = stage->prepares == KILN_PREPARED_NONE &&
+                                stage->role == KILN_ROLE_NONE;
+        for (size_t j = 0; j < sizeof codes / sizeof *codes; j++) {
+            const bool is_told = takes(stage, codes[j][1]);
+            any = any || is_told;
+            all = all && is_told == (multiplies && takes(stage, codes[j][0]));
+        }
+    }
+    return (!any || all) && !(any && kiln_recipe_reads_image(recipe));
 }
 
 /* A recipe for triangles alone is told of them wherever C is written. One that multiplies complex
@@ -360,7 +386,8 @@ static bool recipe_is_sound(const struct kiln_recipe *recipe, uint32_t num_progr
         }
     }
     return has_multiplying_stage(recipe) && complex_is_sound(recipe) &&
-           triangles_are_sound(recipe) && preparation_is_sound(recipe, KILN_PREPARED_A) &&
+           triangles_are_sound(recipe) && strides_are_sound(recipe) &&
+           preparation_is_sound(recipe, KILN_PREPARED_A) &&
            preparation_is_sound(recipe, KILN_PREPARED_B);
 }
 

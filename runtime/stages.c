@@ -7,12 +7,18 @@
 
 #include <string.h>
 
+/* Of so many members of the batch. */
 static cl_int enqueue_stage(struct launch *launch, const struct kiln_plan *plan, unsigned index,
-        cl_kernel kernel, bool is_final)
+        cl_kernel kernel, size_t members, bool is_final)
 {
     const struct kiln_request *request = launch->request;
     const struct kiln_stage *stage = &plan->recipe->stages[index];
-    size_t local[3] = { stage->local[0], stage->local[1], stage->local[2] };
+    size_t local[3] = { 1, 1, 1 }, global[3] = { 1, 1, 1 };
+    for (unsigned d = 0; d < stage->work_dim; d++) {
+        local[d] = stage->local[d];
+        global[d] = plan->global[index][d];
+    }
+    global[2] *= members;
     cl_event event = NULL;
     struct kiln_waits waits;
     cl_int error = kiln_command_begin(launch, &waits);
@@ -20,8 +26,8 @@ static cl_int enqueue_stage(struct launch *launch, const struct kiln_plan *plan,
         return error;
     }
     bool writes_c = memchr(stage->args, KILN_ARG_C, stage->num_args) != NULL;
-    error = clEnqueueNDRangeKernel(request->queue, kernel, stage->work_dim, NULL,
-            plan->global[index], local, waits.num, waits.events,
+    error = clEnqueueNDRangeKernel(request->queue, kernel, members > 1 ? 3 : stage->work_dim, NULL,
+            global, local, waits.num, waits.events,
             kiln_command_wants_event(request, is_final) || launch->image != NULL ? &event : NULL);
     launch->touched = launch->touched || (error == CL_SUCCESS && writes_c);
     return kiln_command_end(launch, &waits, error, event);
@@ -48,11 +54,12 @@ static unsigned end_of_stages(const struct launch *launch, const struct kiln_pla
     return end;
 }
 
-static cl_int enqueue_member(struct launch *launch, const struct kiln_plan *plan,
-        struct kiln_kernel_set *set, cl_mem workspace)
+/* The next members of the batch, so many. */
+static cl_int enqueue_members(struct launch *launch, const struct kiln_plan *plan,
+        struct kiln_kernel_set *set, cl_mem workspace, size_t members)
 {
     struct kiln_argument arguments[KILN_NUM_ARG_CODES];
-    bool is_final_member = launch->member + 1 == launch->num_members && !launch->goes_on;
+    bool are_final = launch->member + members == launch->num_members && !launch->goes_on;
     unsigned end = end_of_stages(launch, plan);
     kiln_arguments_fill(launch, plan, workspace, arguments);
     cl_int error = CL_SUCCESS;
@@ -63,8 +70,8 @@ static cl_int enqueue_member(struct launch *launch, const struct kiln_plan *plan
     }
     for (unsigned i = 0; i < end && error == CL_SUCCESS; i++) {
         if (stage_is_wanted(launch, plan, i)) {
-            error = enqueue_stage(launch, plan, i, set->kernels[i],
-                    is_final_member && i + 1 == end);
+            error = enqueue_stage(launch, plan, i, set->kernels[i], members,
+                    are_final && i + 1 == end);
         }
     }
     return error;
@@ -87,9 +94,11 @@ enum kiln_status kiln_stages_enqueue(struct launch *launch, const struct kiln_ch
         return status;
     }
     while (status == KILN_SUCCESS && launch->member < launch->num_members) {
-        status = (enum kiln_status) enqueue_member(launch, &choice->plan, set, workspace);
+        const size_t left = launch->num_members - launch->member;
+        const size_t members = left < choice->plan.members ? left : choice->plan.members;
+        status = (enum kiln_status) enqueue_members(launch, &choice->plan, set, workspace, members);
         if (status == KILN_SUCCESS) {
-            launch->member++;
+            launch->member += members;
             launch->touched = false;
         }
     }

@@ -356,6 +356,7 @@ static bool fill_region(struct source *source, const struct family_region *from,
     if (from->more && !evaluate_part(source, from->more, 0, &region->more))
         return false;
     region->each_part = (uint8_t) from->each_part;
+    region->each_member = (uint8_t) from->each_member;
     return prepared_code(from->holds, &region->holds);
 }
 

@@ -105,6 +105,8 @@ static void read_row(struct json *json, struct bench *bench, struct bench_row *r
             row->n = read_extent(json);
         else if (!strcmp(name, "k"))
             row->k = read_extent(json);
+        else if (!strcmp(name, "batch"))
+            row->batch = read_extent(json);
         else if (!strcmp(name, "ratios"))
             read_ratios(json, bench, row);
         else if (!strcmp(name, "recipes"))
@@ -124,6 +126,10 @@ static void read_rows(struct json *json, struct bench *bench)
         if (json->wrong) {
             free(row.times);
             return;
+        }
+        if (row.batch > 1) { /* a time is that of one product */
+            free(row.times);
+            continue;
         }
         if (bench->num_rows == bench->capacity) {
             const size_t capacity = bench->capacity ? 2 * bench->capacity : 64;

@@ -124,7 +124,7 @@ static bool same_region(const struct kiln_region *a, const struct kiln_region *b
     return a->dim[0] == b->dim[0] && a->dim[1] == b->dim[1] && a->round[0] == b->round[0] &&
            a->round[1] == b->round[1] && a->more == b->more &&
            a->element_bytes == b->element_bytes && a->holds == b->holds &&
-           a->each_part == b->each_part;
+           a->each_part == b->each_part && a->each_member == b->each_member;
 }
 
 static bool same_regions(const struct kiln_recipe *a, const struct kiln_recipe *b)
@@ -259,9 +259,11 @@ static void emit_times(const struct emitted_times *times, const char *id, struct
 static void emit_region(const struct kiln_region *g, struct text *text)
 {
     text_add(text,
-            "    { { KILN_DIM_%s, KILN_DIM_%s }, { %u, %u }, %u, %u, KILN_PREPARED_%s, %u },\n",
+            "    { { KILN_DIM_%s, KILN_DIM_%s }, { %u, %u }, %u, %u, KILN_PREPARED_%s, %u, "
+            "%u },\n",
             assemble_dim_names[g->dim[0]], assemble_dim_names[g->dim[1]], g->round[0], g->round[1],
-            g->more, g->element_bytes, assemble_prepared_names[g->holds], g->each_part);
+            g->more, g->element_bytes, assemble_prepared_names[g->holds], g->each_part,
+            g->each_member);
 }
 
 static void emit_regions(const struct kiln_bundle *bundle, const struct places *places,

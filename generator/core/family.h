@@ -65,6 +65,7 @@ struct family_region {
     const char *more;                  /* expression: rows that say something of each column; NULL:
                                           none */
     long each_part;                    /* 1: there is one for each part of K */
+    long each_member;                  /* 1: one for each member of a batch in a launch */
 };
 
 /* What was published of a kernel, in the preset's precision. */

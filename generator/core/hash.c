@@ -30,7 +30,7 @@ static uint64_t hash_double(uint64_t hash, double value)
     F(name) F(when) F(template) F(bind) F(dims) F(tiles) F(locals) \
     F(local_bytes) F(args) F(prepares) F(role)
 #define REGION_FIELDS(F) F(when) F(dims) F(rounds) F(element_bytes) F(holds) F(more) \
-    F(each_part)
+    F(each_part) F(each_member)
 #define PRESET_FIELDS(F) \
     F(name) F(config) F(origin) F(figure.device) F(precision) F(figure.pair) \
     F(figure.extent) F(figure.gflops)

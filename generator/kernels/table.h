@@ -10,6 +10,9 @@
 /* Alpha, beta and what is conjugated, of complex precisions, up to B. */
 #define COMPLEX_FACTORS "ALPHA ALPHA_IMAG BETA BETA_IMAG CONJ_A "
 
+/* Where A, B and C lie, and their members of a batch. */
+#define ALL_OPERANDS "A A_OFFSET A_STRIDE LDA B B_OFFSET B_STRIDE LDB C C_OFFSET C_STRIDE LDC "
+
 /* Squares of elements that are transposed in registers (common/vectors:square): the side of those
  * that TM rows are made of, 1 for none, and how often a square is halved. */
 #define SQUARE_OF_ROWS \

@@ -60,6 +60,9 @@ enum { PLAIN_M = 11, PLAIN_N = 13, PLAIN_K = 17 };
  * multiply-adds of a deep tile. */
 enum { REFERENCE_WORK = 1 << 22, TURN_STEPS = 6, CHECKED_DEPTH = 1024, DEEP_WORK = 1 << 26 };
 
+/* The members of a batch. */
+enum { BATCH = 3 };
+
 static size_t round_to(size_t value, size_t unit)
 {
     return unit > 1 ? (value + unit - 1) / unit * unit : value;
@@ -295,8 +298,56 @@ static void add_parts(struct collection *all, const struct assembly_edges *edges
     }
 }
 
-enum { ALIGNED_CASES = 4 };
-_Static_assert(sizeof classes / sizeof classes[0] + 4 * ASSEMBLY_MAX_EDGES + 7 + ALIGNED_CASES <=
+static size_t larger(size_t x, size_t y)
+{
+    return x > y ? x : y;
+}
+
+/* A batch of three, each of two tiles of rows; or of columns, if C is one row. */
+static void add_batch(struct collection *all, const char *name, const size_t tile[3], bool by_rows,
+        size_t unit)
+{
+    const struct kiln_guard *guard = &all->recipe->guard;
+    const size_t whole = larger(unit, larger(guard->a, larger(guard->b, guard->c)));
+    const size_t rows = tile[0] + odd_rest(tile[0]), columns = tile[1] + odd_rest(tile[1]);
+    struct verify_case of = {
+        .problem = *all->problem,
+        .m = by_rows ? round_to(rows, whole) : 1,
+        .n = by_rows ? odd_rest(tile[1]) : round_to(columns, whole),
+        .k = tile[2] + odd_rest(tile[2]),
+        .offset_a = whole,
+        .offset_b = whole,
+        .alpha = -1.5,
+        .beta = 0.75,
+        .members = BATCH,
+    };
+    verify_fit(guard, &of.m, &of.n, &of.k);
+    if (all->num == VERIFY_MAX_EDGES || (!by_rows && of.m != 1))
+        return;
+    *(by_rows ? &of.m : &of.n) *= BATCH;
+    const size_t a = of.problem.transa ? of.m : of.k, b = of.problem.transb ? of.k : of.n;
+    of.pad_a = round_to(a + unit / 2, whole) - a;
+    of.pad_b = round_to(b + unit / 2, whole) - b;
+    of.pad_c = round_to(of.n, whole) - of.n;
+    struct edge_case *next = &all->cases[all->num++];
+    next->of = of;
+    snprintf(next->name, sizeof next->name, "%s", name);
+}
+
+/* Rows begin anywhere, and at aligned places, where kernels that copy what is not aligned take all
+ * members in one launch. */
+static void add_batches(struct collection *all, const size_t tile[3])
+{
+    const size_t unit = KILN_ALIGNED_BYTES / (size_t) all->problem->precision->element_bytes;
+    add_batch(all, "batch-rows", tile, true, 1);
+    add_batch(all, "batch-rows-aligned", tile, true, unit);
+    add_batch(all, "batch-columns", tile, false, 1);
+    add_batch(all, "batch-columns-aligned", tile, false, unit);
+}
+
+enum { ALIGNED_CASES = 4, BATCH_CASES = 4 };
+_Static_assert(sizeof classes / sizeof classes[0] + 4 * ASSEMBLY_MAX_EDGES + 7 + ALIGNED_CASES +
+                               BATCH_CASES <=
                        VERIFY_MAX_EDGES,
         "a class may be left out");
 
@@ -325,6 +376,7 @@ unsigned verify_edges(const struct problem *problem, const struct kiln_recipe *r
     if (edges->room)
         add_parts(&all, edges);
     add_aligned(&all, tile);
+    add_batches(&all, tile);
     return all.num;
 }
 

@@ -203,7 +203,7 @@ enum kiln_status launcher_run(struct launcher *launcher, struct kiln_context *co
     cl_event stages[KILN_MAX_STAGES];
     unsigned num = 0;
     const double before = clock_now();
-    enum kiln_status status = launcher->is_plain
+    enum kiln_status status = launcher->is_plain || gemm->batch_count > 1
                                     ? enqueue_plain(launcher, context, gemm, stages, &num)
                                     : kiln_gemm_enqueue_profiled(context, gemm, launcher->queue,
                                               stages, &num);

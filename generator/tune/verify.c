@@ -57,7 +57,20 @@ static struct kiln_gemm by_columns(const struct kiln_gemm *gemm)
     swapped.b = gemm->a;
     swapped.b_offset = gemm->a_offset;
     swapped.ldb = gemm->lda;
+    swapped.a_stride = gemm->b_stride;
+    swapped.b_stride = gemm->a_stride;
     return swapped;
+}
+
+static void make_batch(struct kiln_gemm *gemm, const struct verify_case *of)
+{
+    const bool by_rows = of->m > 1, ta = of->problem.transa, tb = of->problem.transb;
+    const size_t each = (by_rows ? of->m : of->n) / of->members;
+    gemm->batch_count = of->members;
+    *(by_rows ? &gemm->m : &gemm->n) = each;
+    gemm->a_stride = !by_rows ? 0 : ta ? each : each * gemm->lda;
+    gemm->b_stride = by_rows ? 0 : tb ? each * gemm->ldb : each;
+    gemm->c_stride = by_rows ? each * gemm->ldc : each;
 }
 
 static struct kiln_gemm gemm_of(const struct verify_operands *operands,
@@ -69,6 +82,8 @@ static struct kiln_gemm gemm_of(const struct verify_operands *operands,
     gemm.a = operands->a.buffer, gemm.a_offset = of->offset_a, gemm.lda = operands->a.ld / parts;
     gemm.b = operands->b.buffer, gemm.b_offset = of->offset_b, gemm.ldb = operands->b.ld / parts;
     gemm.c = operands->c.buffer, gemm.c_offset = of->offset_c, gemm.ldc = operands->c.ld / parts;
+    if (of->members)
+        make_batch(&gemm, of);
     return of->by_columns ? by_columns(&gemm) : gemm;
 }
 
@@ -78,12 +93,15 @@ static struct kiln_gemm gemm_of(const struct verify_operands *operands,
 static enum verify_verdict say(enum verify_verdict verdict, const struct verify_case *of,
         const char *what, char message[VERIFY_MESSAGE_BYTES])
 {
+    char members[32] = "";
+    if (of->members)
+        snprintf(members, sizeof members, ", %zu members", of->members);
     snprintf(message, VERIFY_MESSAGE_BYTES,
             "%s; %cgemm %c%c %zu x %zu x %zu, alpha %g, beta %g, ld +%zu +%zu +%zu, "
-            "offsets %zu %zu %zu%s%s%s",
+            "offsets %zu %zu %zu%s%s%s%s",
             what, of->problem.precision->letter, of->problem.transa ? 't' : 'n',
             of->problem.transb ? 't' : 'n', of->m, of->n, of->k, of->alpha, of->beta, of->pad_a,
-            of->pad_b, of->pad_c, of->offset_a, of->offset_b, of->offset_c,
+            of->pad_b, of->pad_c, of->offset_a, of->offset_b, of->offset_c, members,
             of->by_columns ? ", by columns" : "", of->packed & 1 ? ", packed A" : "",
             of->packed & 2 ? ", packed B" : "");
     return verdict;

@@ -27,6 +27,8 @@ struct verify_case {
                                           layout */
     unsigned repeats;                  /* times that it is done again; must be bitwise the same */
     unsigned packed;                   /* then with packs: bit 0 for A, bit 1 for B */
+    size_t members;                    /* not 0: it is done as a batch of so many, which divide C by
+                                          rows and share B; or if m is 1 by columns, sharing A */
 };
 
 enum verify_verdict {

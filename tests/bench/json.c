@@ -215,6 +215,9 @@ static void json_problem(FILE *out, enum kiln_precision precision, bool transa, 
     fprintf(out, "\"precision\": \"%c\", \"transpose\": \"%c%c\", ",
             compare_precision_letter(precision), transa ? 't' : 'n', transb ? 't' : 'n');
     fprintf(out, "\"m\": %zu, \"n\": %zu, \"k\": %zu,\n       ", shape->m, shape->n, shape->k);
+    if (shape->batch > 1) {
+        fprintf(out, "\"batch\": %zu, ", shape->batch);
+    }
 }
 
 static void json_row(FILE *out, const struct comparison *comparison, const struct row *row)

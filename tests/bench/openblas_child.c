@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan.h"
 #include "problem.h"
 #include "timer.h"
 
@@ -18,10 +19,14 @@ struct openblas_child {
     void *c;
 };
 
-static bool openblas_child_multiply(void *user)
+/* One of a batch. */
+static void openblas_child_multiply_one(const struct openblas_child *child, size_t member)
 {
-    struct openblas_child *child = user;
     const struct problem *p = &child->problem;
+    const size_t bytes = kiln_element_bytes(p->precision);
+    const void *a = (const unsigned char *) p->a + member * p->a_stride * bytes;
+    const void *b = (const unsigned char *) p->b + member * p->b_stride * bytes;
+    void *c = (unsigned char *) child->c + member * p->c_stride * bytes;
     enum CBLAS_TRANSPOSE transa = p->transa ? CblasTrans : CblasNoTrans;
     enum CBLAS_TRANSPOSE transb = p->transb ? CblasTrans : CblasNoTrans;
     blasint m = (blasint) p->m, n = (blasint) p->n, k = (blasint) p->k;
@@ -32,21 +37,27 @@ static bool openblas_child_multiply(void *user)
 
     switch (p->precision) {
     case KILN_DOUBLE:
-        cblas_dgemm(CblasRowMajor, transa, transb, m, n, k, 1, p->a, lda, p->b, ldb, 0, child->c,
-                ldc);
+        cblas_dgemm(CblasRowMajor, transa, transb, m, n, k, 1, a, lda, b, ldb, 0, c, ldc);
         break;
     case KILN_COMPLEX_SINGLE:
-        cblas_cgemm(CblasRowMajor, transa, transb, m, n, k, one, p->a, lda, p->b, ldb, zero,
-                child->c, ldc);
+        cblas_cgemm(CblasRowMajor, transa, transb, m, n, k, one, a, lda, b, ldb, zero, c, ldc);
         break;
     case KILN_COMPLEX_DOUBLE:
-        cblas_zgemm(CblasRowMajor, transa, transb, m, n, k, wide_one, p->a, lda, p->b, ldb,
-                wide_zero, child->c, ldc);
-        break;
-    default:
-        cblas_sgemm(CblasRowMajor, transa, transb, m, n, k, 1, p->a, lda, p->b, ldb, 0, child->c,
+        cblas_zgemm(CblasRowMajor, transa, transb, m, n, k, wide_one, a, lda, b, ldb, wide_zero, c,
                 ldc);
         break;
+    default:
+        cblas_sgemm(CblasRowMajor, transa, transb, m, n, k, 1, a, lda, b, ldb, 0, c, ldc);
+        break;
+    }
+}
+
+static bool openblas_child_multiply(void *user)
+{
+    const struct openblas_child *child = user;
+
+    for (size_t i = 0; i < child->problem.batch; i++) {
+        openblas_child_multiply_one(child, i);
     }
     return true;
 }
@@ -59,8 +70,8 @@ static void openblas_child_problem(struct openblas_child *child, const char *req
     problem_destroy(&child->problem);
     free(child->c);
     child->c = NULL;
-    if (sscanf(request, "problem %d %d %d %zu %zu %zu", &precision, &transa, &transb, &shape.m,
-                &shape.n, &shape.k) != 6) {
+    if (sscanf(request, "problem %d %d %d %zu %zu %zu %zu", &precision, &transa, &transb, &shape.m,
+                &shape.n, &shape.k, &shape.batch) != 7) {
         printf("failed\n");
         return;
     }

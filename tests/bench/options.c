@@ -262,7 +262,8 @@ static const struct option_row option_rows[] = {
     {"--shape", "MxNxK", options_read_shape, "add one shape"},
     {"--shapes-file", "FILE", options_read_shapes_file,
         "add the shapes of a file, one \"M N K\" or \"MxNxK\" a line, with a precision and\n"
-        "transposes of its own behind it or not: \"64 64 64 half nt\"; # starts a comment"},
+        "transposes of its own and a batch behind it or not: \"64 64 64 half nt batch=100\";\n"
+        "# starts a comment"},
     {"--seed", "N", options_read_seed, "of random shapes (default: 1)"},
     {"--count", "N", options_read_count, "how many random shapes (default: 40)"},
     {"--least-ops", "N", options_read_least_ops,

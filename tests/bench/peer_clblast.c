@@ -13,7 +13,7 @@ struct peer_clblast {
     const struct operands *operands;
 };
 
-static CLBlastStatusCode peer_clblast_enqueue(const struct peer_clblast *clblast,
+static CLBlastStatusCode peer_clblast_enqueue_one(const struct peer_clblast *clblast,
         cl_command_queue queue, cl_event *event)
 {
     const struct problem *p = clblast->problem;
@@ -42,6 +42,49 @@ static CLBlastStatusCode peer_clblast_enqueue(const struct peer_clblast *clblast
         return CLBlastSgemm(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0, p->lda, o->b, 0,
                 p->ldb, 0, o->c, 0, p->ldc, &queue, event);
     }
+}
+
+static CLBlastStatusCode peer_clblast_enqueue_batch(const struct peer_clblast *clblast,
+        cl_command_queue queue, cl_event *event)
+{
+    const struct problem *p = clblast->problem;
+    const struct operands *o = clblast->operands;
+    const CLBlastLayout layout = CLBlastLayoutRowMajor;
+    CLBlastTranspose transa = p->transa ? CLBlastTransposeYes : CLBlastTransposeNo;
+    CLBlastTranspose transb = p->transb ? CLBlastTransposeYes : CLBlastTransposeNo;
+
+    const cl_float2 one = { { 1, 0 } }, zero = { { 0, 0 } };
+    const cl_double2 wide_one = { { 1, 0 } }, wide_zero = { { 0, 0 } };
+
+    switch (p->precision) {
+    case KILN_HALF:
+        return CLBlastHgemmStridedBatched(layout, transa, transb, p->m, p->n, p->k,
+                CLBLAST_HALF_ONE, o->a, 0, p->lda, p->a_stride, o->b, 0, p->ldb, p->b_stride, 0,
+                o->c, 0, p->ldc, p->c_stride, p->batch, &queue, event);
+    case KILN_DOUBLE:
+        return CLBlastDgemmStridedBatched(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0,
+                p->lda, p->a_stride, o->b, 0, p->ldb, p->b_stride, 0, o->c, 0, p->ldc, p->c_stride,
+                p->batch, &queue, event);
+    case KILN_COMPLEX_SINGLE:
+        return CLBlastCgemmStridedBatched(layout, transa, transb, p->m, p->n, p->k, one, o->a, 0,
+                p->lda, p->a_stride, o->b, 0, p->ldb, p->b_stride, zero, o->c, 0, p->ldc,
+                p->c_stride, p->batch, &queue, event);
+    case KILN_COMPLEX_DOUBLE:
+        return CLBlastZgemmStridedBatched(layout, transa, transb, p->m, p->n, p->k, wide_one, o->a,
+                0, p->lda, p->a_stride, o->b, 0, p->ldb, p->b_stride, wide_zero, o->c, 0, p->ldc,
+                p->c_stride, p->batch, &queue, event);
+    default:
+        return CLBlastSgemmStridedBatched(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0,
+                p->lda, p->a_stride, o->b, 0, p->ldb, p->b_stride, 0, o->c, 0, p->ldc, p->c_stride,
+                p->batch, &queue, event);
+    }
+}
+
+static CLBlastStatusCode peer_clblast_enqueue(const struct peer_clblast *clblast,
+        cl_command_queue queue, cl_event *event)
+{
+    return clblast->problem->batch > 1 ? peer_clblast_enqueue_batch(clblast, queue, event)
+                                       : peer_clblast_enqueue_one(clblast, queue, event);
 }
 
 /* Enqueues the multiplication and waits for it. */

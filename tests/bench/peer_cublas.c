@@ -47,7 +47,7 @@ static cublasMath_t cublas_math(enum kiln_precision precision)
     return is_single ? CUBLAS_PEDANTIC_MATH : CUBLAS_DEFAULT_MATH;
 }
 
-static bool cublas_multiply(const struct peer_cublas *cublas)
+static bool cublas_multiply_one(const struct peer_cublas *cublas)
 {
     const struct problem *p = cublas->problem;
     const cublasOperation_t transa = p->transa ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -84,6 +84,56 @@ static bool cublas_multiply(const struct peer_cublas *cublas)
         break;
     }
     return cublas_good("multiplying", status);
+}
+
+static bool cublas_multiply_batch(const struct peer_cublas *cublas)
+{
+    const struct problem *p = cublas->problem;
+    const cublasOperation_t transa = p->transa ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasOperation_t transb = p->transb ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const int m = (int) p->m, n = (int) p->n, k = (int) p->k;
+    const int lda = (int) p->lda, ldb = (int) p->ldb, ldc = (int) p->ldc;
+    const int num = (int) p->batch;
+    const long long a_stride = (long long) p->a_stride, b_stride = (long long) p->b_stride;
+    const long long c_stride = (long long) p->c_stride;
+    const float one = 1, zero = 0;
+    const double wide_one = 1, wide_zero = 0;
+    const cuComplex complex_one = { 1, 0 }, complex_zero = { 0, 0 };
+    const cuDoubleComplex complex_wide_one = { 1, 0 }, complex_wide_zero = { 0, 0 };
+    cublasStatus_t status;
+
+    switch (p->precision) {
+    case KILN_HALF:
+        status = cublasGemmStridedBatchedEx(cublas->handle, transb, transa, n, m, k, &one,
+                cublas->b, CUDA_R_16F, ldb, b_stride, cublas->a, CUDA_R_16F, lda, a_stride, &zero,
+                cublas->c, CUDA_R_16F, ldc, c_stride, num, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+        break;
+    case KILN_DOUBLE:
+        status = cublasDgemmStridedBatched(cublas->handle, transb, transa, n, m, k, &wide_one,
+                cublas->b, ldb, b_stride, cublas->a, lda, a_stride, &wide_zero, cublas->c, ldc,
+                c_stride, num);
+        break;
+    case KILN_COMPLEX_SINGLE:
+        status = cublasCgemmStridedBatched(cublas->handle, transb, transa, n, m, k, &complex_one,
+                cublas->b, ldb, b_stride, cublas->a, lda, a_stride, &complex_zero, cublas->c, ldc,
+                c_stride, num);
+        break;
+    case KILN_COMPLEX_DOUBLE:
+        status = cublasZgemmStridedBatched(cublas->handle, transb, transa, n, m, k,
+                &complex_wide_one, cublas->b, ldb, b_stride, cublas->a, lda, a_stride,
+                &complex_wide_zero, cublas->c, ldc, c_stride, num);
+        break;
+    default:
+        status = cublasSgemmStridedBatched(cublas->handle, transb, transa, n, m, k, &one, cublas->b,
+                ldb, b_stride, cublas->a, lda, a_stride, &zero, cublas->c, ldc, c_stride, num);
+        break;
+    }
+    return cublas_good("multiplying", status);
+}
+
+static bool cublas_multiply(const struct peer_cublas *cublas)
+{
+    return cublas->problem->batch > 1 ? cublas_multiply_batch(cublas) : cublas_multiply_one(cublas);
 }
 
 /* For timer_sample_batches. */

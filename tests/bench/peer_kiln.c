@@ -170,8 +170,13 @@ static enum peer_answer peer_kiln_prepare(struct peer *peer, const struct proble
         .lda = problem->lda,
         .ldb = problem->ldb,
         .ldc = problem->ldc,
+        .batch_count = problem->batch,
+        .a_stride = problem->a_stride,
+        .b_stride = problem->b_stride,
+        .c_stride = problem->c_stride,
     };
-    if (problem_is_wide(problem) && !kiln->device->has_double) {
+    if ((problem_is_wide(problem) && !kiln->device->has_double) ||
+            (kiln->packs && problem->batch > 1)) {
         return PEER_REFUSED;
     }
     if (kiln->alone != NULL) {

@@ -51,8 +51,9 @@ static enum peer_answer openblas_send_problem(struct peer_openblas *openblas,
     char request[160];
     char answer[64];
 
-    snprintf(request, sizeof(request), "problem %d %d %d %zu %zu %zu\n", (int) problem->precision,
-            problem->transa, problem->transb, problem->m, problem->n, problem->k);
+    snprintf(request, sizeof(request), "problem %d %d %d %zu %zu %zu %zu\n",
+            (int) problem->precision, problem->transa, problem->transb, problem->m, problem->n,
+            problem->k, problem->batch);
     return openblas_ask(openblas, request, answer, sizeof(answer));
 }
 

@@ -34,6 +34,12 @@ static size_t problem_parts(const struct problem *problem)
     return kiln_precision_parts(problem->precision);
 }
 
+/* Of all C. */
+static size_t problem_rows(const struct problem *problem)
+{
+    return problem->batch * problem->m;
+}
+
 bool problem_is_wide(const struct problem *problem)
 {
     return kiln_precision_storage(problem->precision) == KILN_STORED_DOUBLE;
@@ -49,18 +55,24 @@ static double problem_get(const struct problem *problem, const void *matrix, siz
             (const unsigned char *) matrix + (index * parts + part) * kiln_storage_bytes(storage));
 }
 
+/* Of row i of all op(A). */
 static double problem_get_a(const struct problem *problem, size_t i, size_t p, size_t part)
 {
-    size_t lda = problem->lda;
+    size_t lda = problem->lda, row = i % problem->m;
+    size_t first = i / problem->m * problem->a_stride;
 
-    return problem_get(problem, problem->a, problem->transa ? p * lda + i : i * lda + p, part);
+    return problem_get(problem, problem->a,
+            first + (problem->transa ? p * lda + row : row * lda + p), part);
 }
 
-static double problem_get_b(const struct problem *problem, size_t p, size_t j, size_t part)
+/* Of the op(B) that goes with row i of all C. */
+static double problem_get_b(const struct problem *problem, size_t i, size_t p, size_t j,
+        size_t part)
 {
-    size_t ldb = problem->ldb;
+    size_t ldb = problem->ldb, first = i / problem->m * problem->b_stride;
 
-    return problem_get(problem, problem->b, problem->transb ? j * ldb + p : p * ldb + j, part);
+    return problem_get(problem, problem->b, first + (problem->transb ? j * ldb + p : p * ldb + j),
+            part);
 }
 
 static void problem_fill(const struct problem *problem, void *matrix, size_t count, uint64_t seed)
@@ -79,8 +91,8 @@ static void problem_fill(const struct problem *problem, void *matrix, size_t cou
 
 /* The lengths of a matrix's columns, or of its rows; in the order of memory, which counts at large
  * sizes. */
-static void problem_measure(const struct problem *problem, const void *matrix, size_t rows,
-        size_t columns, bool of_columns, double *norms)
+static void problem_measure(const struct problem *problem, const void *matrix, size_t first,
+        size_t rows, size_t columns, bool of_columns, double *norms)
 {
     size_t parts = problem_parts(problem);
 
@@ -89,7 +101,7 @@ static void problem_measure(const struct problem *problem, const void *matrix, s
     }
     for (size_t i = 0; i < rows; i++) {
         for (size_t j = 0; j < columns * parts; j++) {
-            double value = problem_get(problem, matrix, i * columns + j / parts, j % parts);
+            double value = problem_get(problem, matrix, first + i * columns + j / parts, j % parts);
 
             norms[of_columns ? j / parts : i] += value * value;
         }
@@ -105,16 +117,19 @@ void problem_measure_lines(struct problem *problem)
     size_t n = problem->n;
     size_t k = problem->k;
 
-    problem_measure(problem, problem->a, problem->transa ? k : m, problem->lda, problem->transa,
-            problem->a_norms);
-    problem_measure(problem, problem->b, problem->transb ? n : k, problem->ldb, !problem->transb,
-            problem->b_norms);
+    for (size_t i = 0; i < problem->batch; i++) {
+        problem_measure(problem, problem->a, i * problem->a_stride, problem->transa ? k : m,
+                problem->lda, problem->transa, problem->a_norms + i * m);
+        problem_measure(problem, problem->b, i * problem->b_stride, problem->transb ? n : k,
+                problem->ldb, !problem->transb, problem->b_norms + i * n);
+    }
 }
 
 bool problem_create(struct problem *problem, enum kiln_precision precision, bool transa,
         bool transb, const struct shape *shape)
 {
     size_t element = kiln_element_bytes(precision);
+    size_t batch = shape->batch > 1 ? shape->batch : 1;
 
     *problem = (struct problem){
         .precision = precision,
@@ -123,24 +138,28 @@ bool problem_create(struct problem *problem, enum kiln_precision precision, bool
         .m = shape->m,
         .n = shape->n,
         .k = shape->k,
+        .batch = batch,
         .lda = transa ? shape->m : shape->k,
         .ldb = transb ? shape->k : shape->n,
         .ldc = shape->n,
-        .a_bytes = shape->m * shape->k * element,
-        .b_bytes = shape->k * shape->n * element,
-        .c_bytes = shape->m * shape->n * element,
+        .a_stride = shape->m * shape->k,
+        .b_stride = shape->k * shape->n,
+        .c_stride = shape->m * shape->n,
+        .a_bytes = batch * shape->m * shape->k * element,
+        .b_bytes = batch * shape->k * shape->n * element,
+        .c_bytes = batch * shape->m * shape->n * element,
     };
     problem->a = malloc(problem->a_bytes);
     problem->b = malloc(problem->b_bytes);
-    problem->a_norms = calloc(problem->m, sizeof(double));
-    problem->b_norms = calloc(problem->n, sizeof(double));
+    problem->a_norms = calloc(batch * problem->m, sizeof(double));
+    problem->b_norms = calloc(batch * problem->n, sizeof(double));
     if (problem->a == NULL || problem->b == NULL || problem->a_norms == NULL ||
             problem->b_norms == NULL) {
         problem_destroy(problem);
         return false;
     }
-    problem_fill(problem, problem->a, problem->m * problem->k, 1);
-    problem_fill(problem, problem->b, problem->k * problem->n, 2);
+    problem_fill(problem, problem->a, batch * problem->a_stride, 1);
+    problem_fill(problem, problem->b, batch * problem->b_stride, 2);
     problem_measure_lines(problem);
     return true;
 }
@@ -159,13 +178,14 @@ double problem_flops(const struct problem *problem)
 {
     double multiplications = problem_parts(problem) == 2 ? 4.0 : 1.0;
 
-    return 2.0 * multiplications * (double) problem->m * (double) problem->n * (double) problem->k;
+    return 2.0 * multiplications * (double) problem->batch * (double) problem->m *
+           (double) problem->n * (double) problem->k;
 }
 
 /* The unit in which errors at (i, j) are counted; never 0, so that it can divide. */
 static double problem_unit(const struct problem *problem, size_t i, size_t j)
 {
-    double unit = problem->a_norms[i] * problem->b_norms[j] /
+    double unit = problem->a_norms[i] * problem->b_norms[i / problem->m * problem->n + j] /
                   (double) ((int64_t) 1 << (problem_digits(problem->precision) - 1));
 
     return unit > 0 ? unit : DBL_MIN;
@@ -183,10 +203,11 @@ static long double problem_exact(const struct problem *problem, size_t i, size_t
     long double exact = 0;
 
     for (size_t p = 0; p < problem->k; p++) {
-        exact += (long double) problem_get_a(problem, i, p, 0) * problem_get_b(problem, p, j, part);
+        exact += (long double) problem_get_a(problem, i, p, 0) *
+                 problem_get_b(problem, i, p, j, part);
         if (is_complex) {
             long double other = (long double) problem_get_a(problem, i, p, 1) *
-                                problem_get_b(problem, p, j, 1 - part);
+                                problem_get_b(problem, i, p, j, 1 - part);
 
             exact += part == 0 ? -other : other;
         }
@@ -227,7 +248,7 @@ double problem_error_at(const struct problem *problem, const void *c, size_t i, 
 
 void problem_reference(const struct problem *problem, double *reference)
 {
-    for (size_t i = 0; i < problem->m; i++) {
+    for (size_t i = 0; i < problem_rows(problem); i++) {
         for (size_t j = 0; j < problem->n; j++) {
             reference[i * problem->ldc + j] = (double) problem_exact(problem, i, j, 0);
         }
@@ -238,7 +259,7 @@ double problem_error_from(const struct problem *problem, const void *c, const do
 {
     double worst = 0;
 
-    for (size_t i = 0; i < problem->m; i++) {
+    for (size_t i = 0; i < problem_rows(problem); i++) {
         for (size_t j = 0; j < problem->n; j++) {
             size_t index = i * problem->ldc + j;
             double difference = problem_get(problem, c, index, 0) - reference[index];
@@ -257,10 +278,10 @@ bool problem_take_samples(struct problem *problem)
     for (int s = 0; problem->samples != NULL && s < PROBLEM_SAMPLES; s++) {
         struct problem_sample *sample = &problem->samples[s];
 
-        sample->i = random_next(&state) % problem->m;
+        sample->i = random_next(&state) % problem_rows(problem);
         sample->j = random_next(&state) % problem->n;
         if (s < 4) {
-            sample->i = s % 2 == 0 ? 0 : problem->m - 1;
+            sample->i = s % 2 == 0 ? 0 : problem_rows(problem) - 1;
             sample->j = s / 2 == 0 ? 0 : problem->n - 1;
         }
         problem_find_exact(problem, sample->i, sample->j, sample->exact);
@@ -307,13 +328,13 @@ static inline long problem_row_difference(const unsigned char *c, const unsigned
 
 /* For each way in which a part lies apart, so that the compiler knows it. */
 static long problem_place(const struct problem *problem, const unsigned char *c,
-        const unsigned char *other, double unit, double *worst)
+        const unsigned char *other, double unit, const double *lengths, double *worst)
 {
     switch (kiln_precision_storage(problem->precision)) {
 #define STORAGE(constant, ...) \
     case KILN_STORED_##constant: \
         return problem_row_difference(c, other, problem_parts(problem), problem->n, \
-                KILN_STORED_##constant, unit, problem->b_norms, worst);
+                KILN_STORED_##constant, unit, lengths, worst);
 #include "precisions.inc"
 #undef STORAGE
     }
@@ -327,12 +348,13 @@ double problem_difference(const struct problem *problem, const void *c, const vo
     size_t row_bytes = problem->ldc * kiln_element_bytes(problem->precision);
     double worst = -1;
 
-    for (size_t row = 0; row < problem->m; row++) {
+    for (size_t row = 0; row < problem_rows(problem); row++) {
         const unsigned char *left = (const unsigned char *) c + row * row_bytes;
         const unsigned char *right = (const unsigned char *) other + row * row_bytes;
         double unit = problem->a_norms[row] /
                       (double) ((int64_t) 1 << (problem_digits(problem->precision) - 1));
-        long place = problem_place(problem, left, right, unit, &worst);
+        const double *lengths = problem->b_norms + row / problem->m * problem->n;
+        long place = problem_place(problem, left, right, unit, lengths, &worst);
 
         if (place >= 0) {
             *i = row;

@@ -12,7 +12,8 @@
 /* A result whose error reaches this is wrong; the netlib testers draw the same line. */
 #define PROBLEM_WRONG 16.0
 
-/* An element of C, and its parts in wider arithmetic. */
+/* An element of C, and its parts in wider arithmetic. Rows of a batch count on from one C to the
+ * next. */
 struct problem_sample {
     size_t i, j;
     long double exact[2];
@@ -23,10 +24,13 @@ struct problem {
     enum kiln_precision precision;
     bool transa, transb;
     size_t m, n, k;
+    size_t batch;                      /* >= 1: so many such products, one behind the other */
     size_t lda, ldb, ldc;              /* elements */
-    size_t a_bytes, b_bytes, c_bytes;
+    size_t a_stride, b_stride, c_stride;         /* elements of a matrix */
+    size_t a_bytes, b_bytes, c_bytes;  /* of all of them */
     void *a, *b;                       /* elements of the precision; random, every bit in use */
-    double *a_norms, *b_norms;         /* lengths of op(A)'s rows and of op(B)'s columns */
+    double *a_norms, *b_norms;         /* lengths of the rows of all op(A), one behind the other,
+                                          and of the columns of all op(B) */
     struct problem_sample *samples;    /* NULL before problem_take_samples */
 };
 

@@ -30,6 +30,12 @@ static struct kiln_product recipes_product(const struct recipes *recipes,
     product.a.ld = problem->lda;
     product.b.ld = problem->ldb;
     product.c.ld = problem->ldc;
+    product.batch_count = problem->batch;
+    if (problem->batch > 1) {
+        product.a.stride = problem->a_stride;
+        product.b.stride = problem->b_stride;
+        product.c.stride = problem->c_stride;
+    }
     return product;
 }
 

@@ -163,6 +163,9 @@ static void report_row_by(const struct comparison *comparison, const struct row 
     printf("%c %c%c  %5zu %5zu %5zu", compare_precision_letter(row->precision),
             row->transa ? 't' : 'n', row->transb ? 't' : 'n', row->shape.m, row->shape.n,
             row->shape.k);
+    if (row->shape.batch > 1) {
+        printf(" batch=%zu", row->shape.batch);
+    }
     for (size_t i = 0; i < comparison->num_peers; i++) {
         report_entry(row, i, clock);
     }

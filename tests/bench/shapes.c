@@ -97,8 +97,9 @@ static bool shapes_append(struct shapes *shapes, const struct shape *shape, char
         const struct shape *old = &shapes->items[i];
 
         if (old->m == shape->m && old->n == shape->n && old->k == shape->k &&
-                old->precision == shape->precision && old->has_pair == shape->has_pair &&
-                old->transa == shape->transa && old->transb == shape->transb) {
+                old->batch == shape->batch && old->precision == shape->precision &&
+                old->has_pair == shape->has_pair && old->transa == shape->transa &&
+                old->transb == shape->transb) {
             return true;
         }
     }
@@ -155,7 +156,7 @@ bool shapes_add_text(struct shapes *shapes, const char *text, char *error, size_
             &(struct shape){ .m = extents[0], .n = extents[1], .k = extents[2] }, error, size);
 }
 
-/* Batch and weight are the tuner's. */
+/* The weight is the tuner's. */
 static const char *shapes_take(void *user, const struct extents_line *line)
 {
     char error[64];
@@ -163,6 +164,7 @@ static const char *shapes_take(void *user, const struct extents_line *line)
         .m = line->extents[0],
         .n = line->extents[1],
         .k = line->extents[2],
+        .batch = line->batch > 1 ? line->batch : 0,
         .precision = line->precision != NULL ? kiln_precision_of_call(line->precision->id) : 0,
         .has_pair = line->pair >= 0,
         .transa = line->pair > 1,
@@ -229,7 +231,7 @@ bool shapes_add_grid(struct shapes *shapes, const struct draw_limits *limits, si
 
     for (size_t m = SHAPES_GRID_LEAST; m <= limits->largest; m *= 2) {
         for (size_t n = SHAPES_GRID_LEAST; n <= limits->largest; n *= 2) {
-            const struct shape shape = { .m = m, .n = n, .k = k, .group = "grid" };
+            const struct shape shape = { .m = m, .n = n, .k = k, "grid" };
 
             if ((uint64_t) m * n + (uint64_t) (m + n) * k <= limits->most_elements &&
                     !shapes_push(shapes, &shape, error, size)) {

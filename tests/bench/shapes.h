@@ -16,6 +16,7 @@ struct shape {
     const char *group;                 /* static; of which a mean is taken. NULL: none */
     bool has_pair, transa, transb;     /* has_pair: transposes of its own */
     enum kiln_precision precision;     /* of its own; 0: every one that is compared */
+    size_t batch;                      /* products of the shape in one call; 0 is 1 */
 };
 
 enum { SHAPES_MAX_GROUPS = 16 };

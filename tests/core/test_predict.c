@@ -66,6 +66,54 @@ static void rounds_are_whole(void **state)
     }
 }
 
+/* Members of a batch in one launch count as so many times the tiles of one, none of them shared;
+ * launched one by one, each takes as long as one. Alone, small ones wait for the host. */
+static void members_are_tiles_of_one_launch(void **state)
+{
+    static const struct kiln_stage stage = { .entry = "mul",
+        .work_dim = 1,
+        .dim = { KILN_DIM_M },
+        .tile = { 32 },
+        .local = { 1 },
+        .num_args = 1,
+        .args = { KILN_ARG_C_STRIDE } };
+    const struct kiln_time time = {
+        .coefficient = { [KILN_TERM_CALL] = 500, [KILN_TERM_ROUNDS] = 1000, [KILN_TERM_C] = 1 }
+    };
+    const uint64_t enqueued = 6000000;
+    struct kiln_recipe recipe = tiles();
+    struct kiln_product product = dense(33, 64, 100); /* two tiles */
+    uint64_t terms[KILN_NUM_TERMS];
+    (void) state;
+    recipe.num_stages = 1;
+    recipe.stages = &stage;
+    recipe.time = &time;
+    product.batch_count = 11;
+    for (unsigned turns = 0; turns < 3; turns++) {
+        recipe.unit_turns = (uint16_t) turns;
+        recipe.shares = turns == 2;
+        kiln_time_terms(&recipe, &product, 4, terms);
+        CHECK(terms, CALL, 1);
+        CHECK(terms, ROUNDS, turns == 2 ? 3 : 6); /* 22 tiles */
+        CHECK(terms, DEPTH, 7);
+        CHECK(terms, C, EVENLY(11 * 33 * 64, 4));
+        CHECK(terms, FETCHED_A, EVENLY(11 * 33 * 100, 4));
+        CHECK(terms, SHARED, 0);
+    }
+    recipe.unit_turns = recipe.shares = 0;
+    const uint64_t together = 500 + 6 * 1000 + EVENLY(11 * 33 * 64, 4);
+    const uint64_t alone = 500 + 1 * 1000 + EVENLY(33 * 64, 4);
+    assert_true(kiln_time_predict(&recipe, &product, 4) == together);
+    assert_true(kiln_time_with_host(&recipe, &product, 4, 0) < enqueued);
+    assert_true(kiln_time_with_host(&recipe, &product, 4, enqueued) == enqueued);
+    product.one_by_one = true;
+    assert_true(kiln_time_predict(&recipe, &product, 4) == 11 * alone);
+    assert_true(kiln_time_with_host(&recipe, &product, 4, enqueued) > 10 * enqueued);
+    product.one_by_one = false;
+    product.batch_count = 2 * (size_t) KILN_MOST_MEMBERS + 1;
+    assert_true(kiln_time_with_host(&recipe, &product, 4, 0) > 2 * enqueued);
+}
+
 /* Parts of K have work-groups of their own, and each a part of the depth. */
 static void parts_of_k_are_groups(void **state)
 {
@@ -530,6 +578,7 @@ int main(void)
         cmocka_unit_test(sums_worked_out_by_hand),
         cmocka_unit_test(times_stop_at_the_most),
         cmocka_unit_test(a_prediction_is_the_sum_of_the_terms),
+        cmocka_unit_test(members_are_tiles_of_one_launch),
         cmocka_unit_test(only_numbers_are_sound),
     };
     return cmocka_run_group_tests_name("predict", tests, NULL, NULL);

@@ -161,6 +161,9 @@ static void a_pin_comes_first(void **state)
     clay.pins[2] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 64, { 2, 0, 1, KILN_NO_RECIPE } };
     clay.pins[3] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 64, { 1, 1, 1, 1 } }; /* too late */
     check_order(&clay, &product, (const uint32_t[]){ 2, 0, 1 }, 3);
+    product.batch_count = 2;
+    check_order(&clay, &product, (const uint32_t[]){ 0, 1, 2 }, 3);
+    product.batch_count = 1;
     product.k = 63;
     check_order(&clay, &product, (const uint32_t[]){ 1, 0, 2 }, 3);
     product.k = 65;

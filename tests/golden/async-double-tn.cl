@@ -25,6 +25,14 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
+// The member of a batch that the work-group multiplies.
+static long member_of_batch(void)
+{
+    uint member;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(member));
+    return member;
+}
+
 // Begins to copy 16 bytes into local memory: the first `bytes` of them, and zeros.
 static void copy_16(uint to, __global const double *from, uint bytes)
 {
@@ -162,21 +170,22 @@ static uint c_place(uint row, uint col)
 // into local memory asynchronously, 3 ahead of those that are multiplied.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_dgemm_async_multiply(long M, long N, long K,
-        __global const double *restrict A, long a_offset, long lda,
-        __global const double *restrict B, long b_offset, long ldb,
+        __global const double *restrict A, long a_offset, long a_stride, long lda,
+        __global const double *restrict B, long b_offset, long b_stride, long ldb,
         double alpha, double beta,
-        __global double *restrict C, long c_offset, long ldc)
+        __global double *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local uchar both_tiles[65536] __attribute__((aligned(1024)));
     __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
+    const long member = member_of_batch();
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
     C += c_offset;
     // Whether every row of C starts where 2 columns may be stored at once.
-    const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;
+    const ulong misaligned = ((ulong) (C + member * c_stride) | (ulong) (ldc * 8)) & 15;
     const bool is_aligned = misaligned == 0;
-    A += a_offset;
-    B += b_offset;
 
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
     const int num = (K + 15) / 16;
@@ -251,6 +260,9 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
                     multiply_blocks(c[i][j], as0[i], bs0[j]);
         }
     }
+    // C of this member of a batch. The member is asked for anew: kept until now, the place would
+    // take registers while tiles are multiplied.
+    __global double *const own = C + member_of_batch() * c_stride;
     // Where rows of C begin anywhere, the tile goes through local memory, so that a warp stores
     // columns side by side.
     if (!is_aligned) {
@@ -272,7 +284,7 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
         barrier(CLK_LOCAL_MEM_FENCE);
         const int num_rows = min(M - first_m, 64L);
         const int first_col = 0, end_col = min(N - first_n, 64L);
-        __global double *out = C + (first_m + warp) * ldc + first_n + lane;
+        __global double *out = own + (first_m + warp) * ldc + first_n + lane;
         #pragma unroll 4
         for (int m = warp; m < num_rows; m += 4) {
             #pragma unroll
@@ -293,7 +305,7 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
             const long row = first_m + warp_m + i * 16 + h + lane_m * 2;
             if (row >= M)
                 break;
-            __global double *out = C + row * ldc;
+            __global double *out = own + row * ldc;
             #pragma unroll
             for (int j = 0; j < 4; j++) {
                 const long col = first_n + warp_n + j * 8 + lane_k * 2;

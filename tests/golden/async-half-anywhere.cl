@@ -13,6 +13,14 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
+// The member of a batch that the work-group multiplies.
+static long member_of_batch(void)
+{
+    uint member;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(member));
+    return member;
+}
+
 // An element, and 16 bytes of them, as they are copied.
 typedef ushort element_bits;
 typedef ushort8 chunk;
@@ -154,21 +162,22 @@ static uint pack_halves(float low, float high)
 // into local memory asynchronously, 3 ahead of those that are multiplied.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_hgemm_async_multiply(long M, long N, long K,
-        __global const half *restrict A, long a_offset, long lda,
-        __global const half *restrict B, long b_offset, long ldb,
+        __global const half *restrict A, long a_offset, long a_stride, long lda,
+        __global const half *restrict B, long b_offset, long b_stride, long ldb,
         float alpha, float beta,
-        __global half *restrict C, long c_offset, long ldc)
+        __global half *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local uchar both_tiles[65536] __attribute__((aligned(1024)));
     __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
+    const long member = member_of_batch();
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
     C += c_offset;
     // Whether every row of C starts where 8 columns may be stored at once.
-    const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;
+    const ulong misaligned = ((ulong) (C + member * c_stride) | (ulong) (ldc * 2)) & 15;
     const bool is_aligned = misaligned == 0;
-    A += a_offset;
-    B += b_offset;
 
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
     const int num = (K + 63) / 64;
@@ -267,6 +276,9 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                     multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
         }
     }
+    // C of this member of a batch. The member is asked for anew: kept until now, the place would
+    // take registers while tiles are multiplied.
+    __global half *const own = C + member_of_batch() * c_stride;
     if (beta != 0) {
         #pragma unroll
         for (int i = 0; i < 2; i++)
@@ -279,7 +291,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                 #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     const long col = first_n + warp_n + j * 8 + lane_k * 2;
-                    __global const half *old = C + row * ldc + col;
+                    __global const half *old = own + row * ldc + col;
                     if (is_aligned && col + 1 < end_col) {
                         const uint both = *(__global const uint *) old;
                         const float2 y = vload_half2(0, (const half *) &both);
@@ -315,7 +327,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
     const int num_rows = min(M - first_m, 64L);
     if (is_aligned && first_n + 64 <= N) {
         const int first_row = item / 8, x = item % 8;
-        __global uint4 *out = (__global uint4 *) (C + (first_m + first_row) * ldc + first_n) + x;
+        __global uint4 *out = (__global uint4 *) (own + (first_m + first_row) * ldc + first_n) + x;
         __local const uint *from = c_words + first_row * 36 + x * 4;
         #pragma unroll
         for (int m = 0; m < 64; m += 16)
@@ -325,7 +337,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
         // A word of C is a word of local memory or, where a row of C begins in the middle of one,
         // the second half of one and the first half of the next.
         // Warps are even in number: ldc may be odd, but all rows of one warp begin alike.
-        __global ushort *out = (__global ushort *) C + (first_m + warp) * ldc + first_n;
+        __global ushort *out = (__global ushort *) own + (first_m + warp) * ldc + first_n;
         const int within = (ulong) out / 2 % 2;
         const int first_col = 0, end_col = min(N - first_n, 64L);
         {
@@ -345,7 +357,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
         for (int p = item; p < 2 * num_rows; p += 128) {
             const int m = p / 2;
             const int col = p % 2 == 0 ? first_col : end_col - 1;
-            __global ushort *to = (__global ushort *) C + (first_m + m) * ldc + first_n + col;
+            __global ushort *to = (__global ushort *) own + (first_m + m) * ldc + first_n + col;
             if (first_col < end_col && (ulong) to / 2 % 2 != p % 2)
                 *to = ((__local const ushort *) (c_words + m * 36))[col];
         }

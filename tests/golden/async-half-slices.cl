@@ -18,6 +18,14 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
+// The member of a batch that the work-group multiplies.
+static long member_of_batch(void)
+{
+    uint member;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(member));
+    return member;
+}
+
 // Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.
 static void copy_4(uint to, __global const half *from, uint bytes)
 {
@@ -173,21 +181,22 @@ static void put_pair(float x, float y, __global half *out, long col,
 // into local memory asynchronously, 3 ahead of those that are multiplied.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_hgemm_async_multiply(long M, long N, long K,
-        __global const half *restrict A, long a_offset, long lda,
-        __global const half *restrict B, long b_offset, long ldb,
+        __global const half *restrict A, long a_offset, long a_stride, long lda,
+        __global const half *restrict B, long b_offset, long b_stride, long ldb,
         float alpha, float beta,
-        __global half *restrict C, long c_offset, long ldc)
+        __global half *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local uchar both_tiles[65536] __attribute__((aligned(1024)));
     __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
+    const long member = member_of_batch();
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
     C += c_offset;
     // Whether every row of C starts where 8 columns may be stored at once.
-    const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;
+    const ulong misaligned = ((ulong) (C + member * c_stride) | (ulong) (ldc * 2)) & 15;
     const bool is_aligned = misaligned == 0;
-    A += a_offset;
-    B += b_offset;
 
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
     const int num = (K + 63) / 64;
@@ -304,6 +313,9 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             #pragma unroll
             for (int e = 0; e < 4; e++)
                 c[i][j][e] += sums[((i * 4 + j) * 4 + e) * 128];
+    // C of this member of a batch. The member is asked for anew: kept until now, the place would
+    // take registers while tiles are multiplied.
+    __global half *const own = C + member_of_batch() * c_stride;
     #pragma unroll
     for (int i = 0; i < 2; i++)
         #pragma unroll
@@ -311,7 +323,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
             if (row >= M)
                 break;
-            __global half *out = C + row * ldc;
+            __global half *out = own + row * ldc;
             #pragma unroll
             for (int j = 0; j < 4; j++) {
                 const long col = first_n + warp_n + j * 8 + lane_k * 2;

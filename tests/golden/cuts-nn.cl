@@ -710,6 +710,7 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                     c[i][j][e] = scaled(c[i][j][e], clamp(-both, -252, 252));
                 }
     }
+    __global float *const own = C;
     // Where rows of C begin anywhere, the tile goes through local memory, so that a warp stores
     // columns side by side.
     if (!is_aligned) {
@@ -731,7 +732,7 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
         barrier(CLK_LOCAL_MEM_FENCE);
         const int num_rows = min(M - first_m, 64L);
         const int first_col = 0, end_col = min(N - first_n, 64L);
-        __global float *out = C + (first_m + warp) * ldc + first_n + lane;
+        __global float *out = own + (first_m + warp) * ldc + first_n + lane;
         #pragma unroll 4
         for (int m = warp; m < num_rows; m += 4) {
             #pragma unroll
@@ -751,7 +752,7 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
             const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
             if (row >= M)
                 break;
-            __global float *out = C + row * ldc;
+            __global float *out = own + row * ldc;
             #pragma unroll
             for (int j = 0; j < 4; j++) {
                 const long col = first_n + warp_n + j * 8 + lane_k * 2;

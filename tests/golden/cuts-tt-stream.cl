@@ -904,6 +904,7 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                             (float4) (c[i][j][0], c[i][j][1], c[i][j][2], c[i][j][3]);
             continue;
         }
+        __global float *const own = C;
         // Where rows of C begin anywhere, the tile goes through local memory, so that a warp stores
         // columns side by side.
         if (!is_aligned) {
@@ -925,7 +926,7 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
             barrier(CLK_LOCAL_MEM_FENCE);
             const int num_rows = min(M - first_m, 64L);
             const int first_col = 0, end_col = min(N - first_n, 32L);
-            __global float *out = C + (first_m + warp) * ldc + first_n + lane;
+            __global float *out = own + (first_m + warp) * ldc + first_n + lane;
             #pragma unroll 4
             for (int m = warp; m < num_rows; m += 4) {
                 const int col = (int) lane;
@@ -942,7 +943,7 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                 const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
                 if (row >= M)
                     break;
-                __global float *out = C + row * ldc;
+                __global float *out = own + row * ldc;
                 #pragma unroll
                 for (int j = 0; j < 2; j++) {
                     const long col = first_n + warp_n + j * 8 + lane_k * 2;

@@ -65,17 +65,18 @@ static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_ima
 __kernel __attribute__((reqd_work_group_size(8, 8, 1)))
 void kiln_cgemm_direct_multiply(long M, long N, long K,
         float alpha, float alpha_imag, float beta, float beta_imag, int conj_a, int conj_b,
-        __global const float2 *restrict A, long a_offset, long lda,
-        __global const float2 *restrict B, long b_offset, long ldb,
-        __global float2 *restrict C, long c_offset, long ldc)
+        __global const float2 *restrict A, long a_offset, long a_stride, long lda,
+        __global const float2 *restrict B, long b_offset, long b_stride, long ldb,
+        __global float2 *restrict C, long c_offset, long c_stride, long ldc)
 {
     const long row = (long) get_global_id(1) * 2;
     const long col = (long) get_global_id(0) * 2;
     if (row >= M || col >= N)
         return;
-    A += a_offset;
-    B += b_offset;
-    C += c_offset;
+    const long member = get_group_id(2);
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
+    C += c_offset + member * c_stride;
     // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
     const float sign = conj_a == conj_b ? 1 : -1;
     const float4 signs = (float4) (1, sign, 1, sign);

@@ -25,17 +25,18 @@ static void put(float x, float alpha, float beta, __global float *p)
 __kernel __attribute__((reqd_work_group_size(8, 8, 1)))
 void kiln_sgemm_direct_multiply(int M, int N, int K,
         float alpha, float beta,
-        __global const float *restrict A, int a_offset, int lda,
-        __global const float *restrict B, int b_offset, int ldb,
-        __global float *restrict C, int c_offset, int ldc)
+        __global const float *restrict A, int a_offset, int a_stride, int lda,
+        __global const float *restrict B, int b_offset, int b_stride, int ldb,
+        __global float *restrict C, int c_offset, int c_stride, int ldc)
 {
     const int row = (int) get_global_id(1);
     const int col = (int) get_global_id(0);
     if (row >= M || col >= N)
         return;
-    A += a_offset;
-    B += b_offset;
-    C += c_offset;
+    const int member = get_group_id(2);
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
+    C += c_offset + member * c_stride;
     const int r0 = min(row, M - 1) * lda;
     const int s0 = min(col, N - 1);
     float c0_0 = 0;

@@ -44,17 +44,18 @@ static void put_vector(float4 x, float alpha, float beta, __global float *p)
 __kernel __attribute__((reqd_work_group_size(8, 8, 1)))
 void kiln_sgemm_direct_multiply(long M, long N, long K,
         float alpha, float beta,
-        __global const float *restrict A, long a_offset, long lda,
-        __global const float *restrict B, long b_offset, long ldb,
-        __global float *restrict C, long c_offset, long ldc)
+        __global const float *restrict A, long a_offset, long a_stride, long lda,
+        __global const float *restrict B, long b_offset, long b_stride, long ldb,
+        __global float *restrict C, long c_offset, long c_stride, long ldc)
 {
     const long row = (long) get_global_id(1) * 2;
     const long col = (long) get_global_id(0) * 4;
     if (row >= M || col >= N)
         return;
-    A += a_offset;
-    B += b_offset;
-    C += c_offset;
+    const long member = get_group_id(2);
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
+    C += c_offset + member * c_stride;
     const long r0 = min(row, M - 1) * lda;
     const long r1 = min(row + 1, M - 1) * lda;
     const long s0 = min(col, N - 1) * ldb;

@@ -6,6 +6,14 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
+// The member of a batch that the work-group multiplies.
+static long member_of_batch(void)
+{
+    uint member;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(member));
+    return member;
+}
+
 // The work-items of a warp wait for each other, and see what each has written.
 static void warp_sync(void)
 {
@@ -166,19 +174,20 @@ static uint2 place_of(uint item, uint e)
 // into local memory by 4 warps of their own, up to 6 at a time: a tile's `full` barrier says that
 // it is there, its `empty` barrier that all whose step it is have read it.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
-void kiln_cgemm_interleaved_multiply(long M, long N, long K,
-        __global const float2 *restrict A, long a_offset, long lda,
-        __global const float2 *restrict B, long b_offset, long ldb, int conj_b,
+void kiln_cgemm_interleaved_multiply(long M, long N, long K, int conj_b,
         float alpha, float alpha_imag, float beta, float beta_imag, int conj_a,
-        __global float2 *restrict C, long c_offset, long ldc)
+        __global const float2 *restrict A, long a_offset, long a_stride, long lda,
+        __global const float2 *restrict B, long b_offset, long b_stride, long ldb,
+        __global float2 *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local uchar both_tiles[147456] __attribute__((aligned(1024)));
     __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 98304;
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     __local ulong full[6], empty[6];
     const uint fulls = local_address(full), empties = local_address(empty);
-    A += a_offset;
-    B += b_offset;
+    const long member = member_of_batch();
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
     C += c_offset;
     if (get_local_id(0) == 0)
         for (int s = 0; s < 6; s++) {
@@ -322,6 +331,9 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
                     }
         }
     }
+    // C of this member of a batch. The member is asked for anew: kept until now, the place would
+    // take registers while tiles are multiplied.
+    __global float2 *const own = C + member_of_batch() * c_stride;
     // The tile goes through local memory, where rows are an element longer, so that work-items meet
     // in few banks.
     __local float2 *c_tile = (__local float2 *) both_tiles;
@@ -341,6 +353,6 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
         const long row = first_m + i / 64, col = first_n + i % 64;
         const float2 sum = c_tile[i / 64 * 65 + i % 64];
         if (row < M && col < N)
-            put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+            put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, own + row * ldc + col);
     }
 }

@@ -6,6 +6,14 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
+// The member of a batch that the work-group multiplies.
+static long member_of_batch(void)
+{
+    uint member;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(member));
+    return member;
+}
+
 // Begins to copy an element into local memory, or 0 where there is none.
 static void copy_element(uint to, __global const float2 *from, bool is_there)
 {
@@ -145,11 +153,11 @@ static uint2 place_of(uint item, uint e)
 // A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16 deep, are copied
 // into local memory asynchronously, 2 ahead of those that are multiplied.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
-void kiln_cgemm_interleaved_multiply(long M, long N, long K,
-        __global const float2 *restrict A, long a_offset, long lda,
-        __global const float2 *restrict B, long b_offset, long ldb, int conj_b,
+void kiln_cgemm_interleaved_multiply(long M, long N, long K, int conj_b,
         float alpha, float alpha_imag, float beta, float beta_imag, int conj_a,
-        __global float2 *restrict C, long c_offset, long ldc)
+        __global const float2 *restrict A, long a_offset, long a_stride, long lda,
+        __global const float2 *restrict B, long b_offset, long b_stride, long ldb,
+        __global float2 *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local uchar both_tiles[36864] __attribute__((aligned(1024)));
     __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 24576;
@@ -159,8 +167,9 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
     // takes two turns of local memory, not four.
     const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
     const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
-    A += a_offset;
-    B += b_offset;
+    const long member = member_of_batch();
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
     C += c_offset;
     // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
     const float sign = conj_a == conj_b ? 1 : -1;
@@ -272,6 +281,9 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
                     }
         }
     }
+    // C of this member of a batch. The member is asked for anew: kept until now, the place would
+    // take registers while tiles are multiplied.
+    __global float2 *const own = C + member_of_batch() * c_stride;
     #pragma unroll
     for (int e = 0; e < 16; e++) {
         const int m = e / 4 * 2, n = e % 4 * 2;
@@ -280,6 +292,6 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
         const uint2 place = place_of(item, e);
         const long row = first_m + place.x, col = first_n + place.y;
         if (row < M && col < N)
-            put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+            put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, own + row * ldc + col);
     }
 }

@@ -8,6 +8,14 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
+// The member of a batch that the work-group multiplies.
+static long member_of_batch(void)
+{
+    uint member;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(member));
+    return member;
+}
+
 // Begins to copy an element into local memory, or 0 where there is none.
 static void copy_element(uint to, __global const double2 *from, bool is_there)
 {
@@ -152,11 +160,11 @@ static uint2 place_of(uint item, uint e)
 // A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 8 deep, are copied
 // into local memory asynchronously, 1 ahead of those that are multiplied.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
-void kiln_zgemm_interleaved_multiply(long M, long N, long K,
-        __global const double2 *restrict A, long a_offset, long lda,
-        __global const double2 *restrict B, long b_offset, long ldb, int conj_b,
+void kiln_zgemm_interleaved_multiply(long M, long N, long K, int conj_b,
         double alpha, double alpha_imag, double beta, double beta_imag, int conj_a,
-        __global double2 *restrict C, long c_offset, long ldc)
+        __global const double2 *restrict A, long a_offset, long a_stride, long lda,
+        __global const double2 *restrict B, long b_offset, long b_stride, long ldb,
+        __global double2 *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local uchar both_tiles[32768] __attribute__((aligned(1024)));
     __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 16384;
@@ -164,8 +172,9 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     const uint lane_m = lane / 4, lane_n = lane % 4;
     const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
-    A += a_offset;
-    B += b_offset;
+    const long member = member_of_batch();
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
     C += c_offset;
     // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
     const ulong flip = (ulong) (conj_a ^ conj_b) << 63;
@@ -238,12 +247,15 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
             }
         }
     }
+    // C of this member of a batch. The member is asked for anew: kept until now, the place would
+    // take registers while tiles are multiplied.
+    __global double2 *const own = C + member_of_batch() * c_stride;
     #pragma unroll
     for (int e = 0; e < 32; e++) {
         const double2 sum = (double2) (re[e / 16][e / 4 % 4][e % 4], im[e / 16][e / 4 % 4][e % 4]);
         const uint2 place = place_of(item, e);
         const long row = first_m + place.x, col = first_n + place.y;
         if (row < M && col < N)
-            put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+            put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, own + row * ldc + col);
     }
 }

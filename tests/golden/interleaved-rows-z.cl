@@ -8,6 +8,14 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
+// The member of a batch that the work-group multiplies.
+static long member_of_batch(void)
+{
+    uint member;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(member));
+    return member;
+}
+
 // The work-items of a warp wait for each other, and see what each has written.
 static void warp_sync(void)
 {
@@ -173,19 +181,20 @@ static uint2 place_of(uint item, uint e)
 // into local memory by 2 warps of their own, up to 8 at a time: a tile's `full` barrier says that
 // it is there, its `empty` barrier that all whose step it is have read it.
 __kernel __attribute__((reqd_work_group_size(192, 1, 1)))
-void kiln_zgemm_interleaved_multiply(long M, long N, long K,
-        __global const double2 *restrict A, long a_offset, long lda,
-        __global const double2 *restrict B, long b_offset, long ldb, int conj_b,
+void kiln_zgemm_interleaved_multiply(long M, long N, long K, int conj_b,
         double alpha, double alpha_imag, double beta, double beta_imag, int conj_a,
-        __global double2 *restrict C, long c_offset, long ldc)
+        __global const double2 *restrict A, long a_offset, long a_stride, long lda,
+        __global const double2 *restrict B, long b_offset, long b_stride, long ldb,
+        __global double2 *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local uchar both_tiles[98304] __attribute__((aligned(1024)));
     __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     __local ulong full[8], empty[8];
     const uint fulls = local_address(full), empties = local_address(empty);
-    A += a_offset;
-    B += b_offset;
+    const long member = member_of_batch();
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
     C += c_offset;
     if (get_local_id(0) == 0)
         for (int s = 0; s < 8; s++) {
@@ -301,6 +310,9 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
             multiply_blocks(im[0][j], a_im, b_re);
         }
     }
+    // C of this member of a batch. The member is asked for anew: kept until now, the place would
+    // take registers while tiles are multiplied.
+    __global double2 *const own = C + member_of_batch() * c_stride;
     // The tile goes through local memory, where rows are an element longer, so that work-items meet
     // in few banks.
     __local double2 *c_tile = (__local double2 *) both_tiles;
@@ -318,6 +330,6 @@ void kiln_zgemm_interleaved_multiply(long M, long N, long K,
         const long row = first_m + i / 64, col = first_n + i % 64;
         const double2 sum = c_tile[i / 64 * 65 + i % 64];
         if (row < M && col < N)
-            put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+            put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, own + row * ldc + col);
     }
 }

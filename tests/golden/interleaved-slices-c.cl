@@ -6,6 +6,14 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
+// The member of a batch that the work-group multiplies.
+static long member_of_batch(void)
+{
+    uint member;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(member));
+    return member;
+}
+
 // Divisions of 64 bits take long.
 static ulong divide(ulong x, ulong y)
 {
@@ -177,11 +185,11 @@ static uint2 place_of(uint item, uint e)
 // al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
 void kiln_cgemm_interleaved_stream(long M, long N, long K,
-        __global float *work, long parts_at,
-        __global const float2 *restrict A, long a_offset, long lda,
-        __global const float2 *restrict B, long b_offset, long ldb, int conj_b,
+        __global float *work, long parts_at, int conj_b,
         float alpha, float alpha_imag, float beta, float beta_imag, int conj_a,
-        __global float2 *restrict C, long c_offset, long ldc)
+        __global const float2 *restrict A, long a_offset, long a_stride, long lda,
+        __global const float2 *restrict B, long b_offset, long b_stride, long ldb,
+        __global float2 *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local uchar both_tiles[98304] __attribute__((aligned(1024)));
     __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 49152;
@@ -189,8 +197,9 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
     __local ulong full[6], empty[6];
     __local float2 slice_sums[4096];
     const uint fulls = local_address(full), empties = local_address(empty);
-    A += a_offset;
-    B += b_offset;
+    const long member = member_of_batch();
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
     C += c_offset;
     // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
     // work-group takes `share` steps. A last turn that is three quarters full is a turn.
@@ -371,6 +380,9 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
             }
             continue;
         }
+        // C of this member of a batch. The member is asked for anew: kept until now, the place
+        // would take registers while tiles are multiplied.
+        __global float2 *const own = C + member_of_batch() * c_stride;
         #pragma unroll
         for (int e = 0; e < 32; e++) {
             const int m = e / 8 * 2, n = e % 8 * 2;
@@ -379,7 +391,7 @@ void kiln_cgemm_interleaved_stream(long M, long N, long K,
             const uint2 place = place_of(item, e);
             const long row = first_m + place.x, col = first_n + place.y;
             if (row < M && col < N)
-                put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+                put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, own + row * ldc + col);
         }
     }
 }

@@ -8,6 +8,14 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
+// The member of a batch that the work-group multiplies.
+static long member_of_batch(void)
+{
+    uint member;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(member));
+    return member;
+}
+
 // Divisions of 64 bits take long.
 static ulong divide(ulong x, ulong y)
 {
@@ -162,11 +170,11 @@ static uint2 place_of(uint item, uint e)
 // al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_zgemm_interleaved_stream(long M, long N, long K,
-        __global double *work, long parts_at,
-        __global const double2 *restrict A, long a_offset, long lda,
-        __global const double2 *restrict B, long b_offset, long ldb, int conj_b,
+        __global double *work, long parts_at, int conj_b,
         double alpha, double alpha_imag, double beta, double beta_imag, int conj_a,
-        __global double2 *restrict C, long c_offset, long ldc)
+        __global const double2 *restrict A, long a_offset, long a_stride, long lda,
+        __global const double2 *restrict B, long b_offset, long b_stride, long ldb,
+        __global double2 *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local uchar both_tiles[49152] __attribute__((aligned(1024)));
     __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;
@@ -174,8 +182,9 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     const uint lane_m = lane / 4, lane_n = lane % 4;
     const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
-    A += a_offset;
-    B += b_offset;
+    const long member = member_of_batch();
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
     C += c_offset;
     // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
     const ulong flip = (ulong) (conj_a ^ conj_b) << 63;
@@ -289,6 +298,9 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
             }
             continue;
         }
+        // C of this member of a batch. The member is asked for anew: kept until now, the place
+        // would take registers while tiles are multiplied.
+        __global double2 *const own = C + member_of_batch() * c_stride;
         // The tile goes through local memory, where rows are an element longer, so that work-items
         // meet in few banks.
         __local double2 *c_tile = (__local double2 *) both_tiles;
@@ -307,7 +319,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
             const long row = first_m + i / 32, col = first_n + i % 32;
             const double2 sum = c_tile[i / 32 * 33 + i % 32];
             if (row < M && col < N)
-                put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+                put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, own + row * ldc + col);
         }
     }
 }

@@ -36,24 +36,27 @@ static double2 load_row(__global const double *p)
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_dgemm_thin_multiply(long L, long S, long K,
         double alpha, double beta,
-        __global const double *restrict X, long x_offset, long ldx,
-        __global const double *restrict Y, long y_offset, long y_row, long y_step,
+        __global const double *restrict X, long x_offset, long x_stride, long ldx,
+        __global const double *restrict Y, long y_offset, long y_stride, long y_row, long y_step,
+                int num_parts,
         __global double *restrict parts, long parts_at,
-        __global double *restrict C, long c_offset, long ldc)
+        __global double *restrict C, long c_offset, long c_stride, long ldc)
 {
     const int along_k = get_local_id(1), along_l = get_local_id(0);
     const long l = (long) get_group_id(0) * 2 + along_l * 2;
     const long s = (long) get_group_id(1);
     // A part of K has whole steps of 2, as many as another or one more.
     const long steps = K / 2 + (K % 2 != 0);
-    const long own_part = get_group_id(2), num_parts = get_num_groups(2);
+    const long own_part = get_group_id(2) % num_parts;
     const long each = steps / num_parts, longer = steps % num_parts;
     const long from = (own_part * each + min(own_part, longer)) * 2;
     const long to = min(from + (each + (own_part < longer)) * 2, K);
-    X += x_offset;
-    __global const double *y0 = Y + y_offset + min(s, S - 1) * y_row;
+    const long member = get_group_id(2) / num_parts;
+    X += x_offset + member * x_stride;
+    Y += y_offset + member * y_stride;
+    C += c_offset + member * c_stride;
+    __global const double *y0 = Y + min(s, S - 1) * y_row;
     parts += parts_at + (long) own_part * S * L;
-    C += c_offset;
 
     // Past the end the last vector, which ends where the row does, is repeated.
     const long begin = l;

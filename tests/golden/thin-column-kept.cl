@@ -26,10 +26,11 @@ static void put(float x, float alpha, float beta, __global half *p)
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
 void kiln_hgemm_thin_multiply(int L, int S, int K,
         float alpha, float beta,
-        __global const half *restrict X, int x_offset, int ldx,
-        __global const half *restrict Y, int y_offset, int y_row, int y_step,
+        __global const half *restrict X, int x_offset, int x_stride, int ldx,
+        __global const half *restrict Y, int y_offset, int y_stride, int y_row, int y_step,
+                int num_parts,
         __global float *restrict parts, long parts_at,
-        __global half *restrict C, int c_offset, int ldc)
+        __global half *restrict C, int c_offset, int c_stride, int ldc)
 {
     // A part of Y; at the end the sums.
     __local float kept[256] __attribute__((aligned(8)));
@@ -37,15 +38,16 @@ void kiln_hgemm_thin_multiply(int L, int S, int K,
     const int s = (int) get_group_id(1) * 4;
     // A part of K has whole steps of 4, as many as another or one more.
     const int steps = K / 4 + (K % 4 != 0);
-    const int own_part = get_group_id(2), num_parts = get_num_groups(2);
+    const int own_part = get_group_id(2) % num_parts;
     const int each = steps / num_parts, longer = steps % num_parts;
     const int from = (own_part * each + min(own_part, longer)) * 4;
     const int to = min(from + (each + (own_part < longer)) * 4, K);
-    X += x_offset;
-    Y += y_offset;
+    const int member = get_group_id(2) / num_parts;
+    X += x_offset + member * x_stride;
+    Y += y_offset + member * y_stride;
+    C += c_offset + member * c_stride;
     const int item = get_local_id(1) * 4 + get_local_id(0);
     parts += parts_at + (long) own_part * S * L;
-    C += c_offset;
 
     const int base = (int) get_group_id(0) * 8;
     // A work-item's columns of X are 4 apart, so that those of all are side by side.

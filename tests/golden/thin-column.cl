@@ -44,18 +44,20 @@ static float4 load_aligned(__global const half *p)
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
 void kiln_hgemm_thin_multiply(int L, int S, int K,
         float alpha, float beta,
-        __global const half *restrict X, int x_offset, int ldx,
-        __global const half *restrict Y, int y_offset, int y_row, int y_step,
-        __global half *restrict C, int c_offset, int ldc)
+        __global const half *restrict X, int x_offset, int x_stride, int ldx,
+        __global const half *restrict Y, int y_offset, int y_stride, int y_row, int y_step,
+        __global half *restrict C, int c_offset, int c_stride, int ldc)
 {
     __local float part[2][8];
     const int along_k = get_local_id(0), along_l = get_local_id(1);
     const int l = (int) get_group_id(0) * 4 + along_l * 2;
     const int s = (int) get_group_id(1);
     const int from = 0, to = K;
-    X += x_offset;
-    __global const half *y0 = Y + y_offset + min(s, S - 1) * y_row;
-    C += c_offset;
+    const int member = get_group_id(2);
+    X += x_offset + member * x_stride;
+    Y += y_offset + member * y_stride;
+    C += c_offset + member * c_stride;
+    __global const half *y0 = Y + min(s, S - 1) * y_row;
 
     // Rows past the end repeat the last one; what is computed from them is not stored.
     __global const half *x0 = X + min(l, L - 1) * ldx;

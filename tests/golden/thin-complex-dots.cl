@@ -48,10 +48,11 @@ static double2 load_row(__global const double2 *p)
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
 void kiln_zgemm_thin_multiply(long L, long S, long K,
         double alpha, double alpha_imag, double beta, double beta_imag, int conj_a, int conj_b,
-        __global const double2 *restrict X, long x_offset, long ldx,
-        __global const double2 *restrict Y, long y_offset, long y_row, long y_step,
+        __global const double2 *restrict X, long x_offset, long x_stride, long ldx,
+        __global const double2 *restrict Y, long y_offset, long y_stride, long y_row, long y_step,
+                int num_parts,
         __global double2 *restrict parts, long parts_at,
-        __global double2 *restrict C, long c_offset, long ldc)
+        __global double2 *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local double2 part[2][8];
     const int along_k = get_local_id(0), along_l = get_local_id(1);
@@ -59,16 +60,18 @@ void kiln_zgemm_thin_multiply(long L, long S, long K,
     const long s = (long) get_group_id(1);
     // A part of K has whole steps of 4, as many as another or one more.
     const long steps = K / 4 + (K % 4 != 0);
-    const long own_part = get_group_id(2), num_parts = get_num_groups(2);
+    const long own_part = get_group_id(2) % num_parts;
     const long each = steps / num_parts, longer = steps % num_parts;
     const long from = (own_part * each + min(own_part, longer)) * 4;
     const long to = min(from + (each + (own_part < longer)) * 4, K);
-    X += x_offset;
+    const long member = get_group_id(2) / num_parts;
+    X += x_offset + member * x_stride;
+    Y += y_offset + member * y_stride;
+    C += c_offset + member * c_stride;
     // conj(x) y is the conjugate of x conj(y): until C is stored, only Y is conjugated.
     const double sign = conj_a == conj_b ? 1 : -1;
-    __global const double2 *y0 = Y + y_offset + min(s, S - 1) * y_row;
+    __global const double2 *y0 = Y + min(s, S - 1) * y_row;
     parts += parts_at + (long) own_part * S * L;
-    C += c_offset;
 
     // Rows past the end repeat the last one; what is computed from them is not stored.
     __global const double2 *x0 = X + min(l, L - 1) * ldx;

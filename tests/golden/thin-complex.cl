@@ -64,20 +64,22 @@ static float4 load_aligned(__global const float2 *p)
 __kernel __attribute__((reqd_work_group_size(2, 4, 1)))
 void kiln_cgemm_thin_multiply(long L, long S, long K,
         float alpha, float alpha_imag, float beta, float beta_imag, int conj_b, int conj_a,
-        __global const float2 *restrict X, long x_offset, long ldx,
-        __global const float2 *restrict Y, long y_offset, long y_row, long y_step,
-        __global float2 *restrict C, long c_offset, long ldc)
+        __global const float2 *restrict X, long x_offset, long x_stride, long ldx,
+        __global const float2 *restrict Y, long y_offset, long y_stride, long y_row, long y_step,
+        __global float2 *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local float4 part[8];
     const int along_k = get_local_id(1), along_l = get_local_id(0);
     const long l = (long) get_group_id(0) * 4 + along_l * 2;
     const long s = (long) get_group_id(1);
     const long from = 0, to = K;
-    X += x_offset;
+    const long member = get_group_id(2);
+    X += x_offset + member * x_stride;
+    Y += y_offset + member * y_stride;
+    C += c_offset + member * c_stride;
     // conj(x) y is the conjugate of x conj(y): until C is stored, only Y is conjugated.
     const float sign = conj_a == conj_b ? 1 : -1;
-    __global const float2 *y0 = Y + y_offset + min(s, S - 1) * y_row;
-    C += c_offset;
+    __global const float2 *y0 = Y + min(s, S - 1) * y_row;
 
     // Past the end the last vector, which ends where the row does, is repeated.
     const long begin = l;

@@ -31,9 +31,9 @@ static float2 load_aligned(__global const float *p)
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
 void kiln_sgemm_thin_multiply(long L, long S, long K,
         float alpha, float beta,
-        __global const float *restrict X, long x_offset, long ldx,
-        __global const float *restrict Y, long y_offset, long y_row, long y_step,
-        __global float *restrict C, long c_offset, long ldc)
+        __global const float *restrict X, long x_offset, long x_stride, long ldx,
+        __global const float *restrict Y, long y_offset, long y_stride, long y_row, long y_step,
+        __global float *restrict C, long c_offset, long c_stride, long ldc)
 {
     // A part of Y; at the end the sums.
     __local float kept[132] __attribute__((aligned(8)));
@@ -41,10 +41,11 @@ void kiln_sgemm_thin_multiply(long L, long S, long K,
     const long l = (long) get_group_id(0) * 4 + along_l * 2;
     const long s = (long) get_group_id(1) * 2;
     const long from = 0, to = K;
-    X += x_offset;
-    Y += y_offset;
+    const long member = get_group_id(2);
+    X += x_offset + member * x_stride;
+    Y += y_offset + member * y_stride;
+    C += c_offset + member * c_stride;
     const int item = get_local_id(1) * 4 + get_local_id(0);
-    C += c_offset;
 
     const long base = (long) get_group_id(0) * 4;
     // Rows past the end repeat the last one; what is computed from them is not stored.

@@ -34,18 +34,20 @@ static float2 load_row(__global const float *p)
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_sgemm_thin_multiply(long L, long S, long K,
         float alpha, float beta,
-        __global const float *restrict X, long x_offset, long ldx,
-        __global const float *restrict Y, long y_offset, long y_row, long y_step,
-        __global float *restrict C, long c_offset, long ldc)
+        __global const float *restrict X, long x_offset, long x_stride, long ldx,
+        __global const float *restrict Y, long y_offset, long y_stride, long y_row, long y_step,
+        __global float *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local float2 part[16];
     const int along_k = get_local_id(1), along_l = get_local_id(0);
     const long l = (long) get_group_id(0) * 8 + along_l * 2;
     const long s = (long) get_group_id(1);
     const long from = 0, to = K;
-    X += x_offset;
-    __global const float *y0 = Y + y_offset + min(s, S - 1) * y_row;
-    C += c_offset;
+    const long member = get_group_id(2);
+    X += x_offset + member * x_stride;
+    Y += y_offset + member * y_stride;
+    C += c_offset + member * c_stride;
+    __global const float *y0 = Y + min(s, S - 1) * y_row;
 
     // Past the end the last vector, which ends where the row does, is repeated.
     const long begin = l;

@@ -44,9 +44,9 @@ static void put_vector(float2 x, float alpha, float beta, __global float *p)
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_sgemm_tiled_multiply(int M, int N, int K,
         float alpha, float beta,
-        __global const float *restrict A, int a_offset, int lda,
-        __global const float *restrict B, int b_offset, int ldb,
-        __global float *restrict C, int c_offset, int ldc)
+        __global const float *restrict A, int a_offset, int a_stride, int lda,
+        __global const float *restrict B, int b_offset, int b_stride, int ldb,
+        __global float *restrict C, int c_offset, int c_stride, int ldc)
 {
     __local float a_tiles[2][4][8] __attribute__((aligned(8)));
     __local float b_tiles[2][4][8] __attribute__((aligned(8)));
@@ -83,9 +83,10 @@ void kiln_sgemm_tiled_multiply(int M, int N, int K,
     const int first_m = tile_m * 8;
     const int first_n = tile_n * 8;
     const int row = first_m + local_m * 2, col = first_n + local_n * 2;
-    A += a_offset;
-    B += b_offset;
-    C += c_offset;
+    const int member = get_group_id(2);
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
+    C += c_offset + member * c_stride;
 
     // Accumulators are scalars by name, so that no compiler has to promote an array to registers.
     float2 c0_0 = 0;

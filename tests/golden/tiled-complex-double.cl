@@ -42,9 +42,9 @@ static double2 times_i(double2 x)
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_zgemm_tiled_multiply(int M, int N, int K,
         double alpha, double alpha_imag, double beta, double beta_imag, int conj_a, int conj_b,
-        __global const double2 *restrict A, int a_offset, int lda,
-        __global const double2 *restrict B, int b_offset, int ldb,
-        __global double2 *restrict C, int c_offset, int ldc)
+        __global const double2 *restrict A, int a_offset, int a_stride, int lda,
+        __global const double2 *restrict B, int b_offset, int b_stride, int ldb,
+        __global double2 *restrict C, int c_offset, int c_stride, int ldc)
 {
     __local double2 a_tile[4][9];
     __local double2 b_tile[4][9];
@@ -53,9 +53,10 @@ void kiln_zgemm_tiled_multiply(int M, int N, int K,
     const int first_m = (int) get_group_id(1) * 8;
     const int first_n = (int) get_group_id(0) * 8;
     const int row = first_m + local_m * 2, col = first_n + local_n;
-    A += a_offset;
-    B += b_offset;
-    C += c_offset;
+    const int member = get_group_id(2);
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
+    C += c_offset + member * c_stride;
     // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
     const double sign = conj_a == conj_b ? 1 : -1;
     const double2 signs = (double2) (1, sign);

@@ -66,10 +66,11 @@ static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_ima
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_cgemm_tiled_multiply(int M, int N, int K,
         float alpha, float alpha_imag, float beta, float beta_imag, int conj_a, int conj_b,
-        __global const float2 *restrict A, int a_offset, int lda,
-        __global const float2 *restrict B, int b_offset, int ldb,
+                int num_parts,
         __global float2 *restrict parts, long parts_at,
-        __global float2 *restrict C, int c_offset, int ldc)
+        __global const float2 *restrict A, int a_offset, int a_stride, int lda,
+        __global const float2 *restrict B, int b_offset, int b_stride, int ldb,
+        __global float2 *restrict C, int c_offset, int c_stride, int ldc)
 {
     __local float2 a_tile[4][10] __attribute__((aligned(16)));
     __local float2 b_tile[4][10] __attribute__((aligned(16)));
@@ -78,15 +79,16 @@ void kiln_cgemm_tiled_multiply(int M, int N, int K,
     const int first_m = (int) get_group_id(1) * 8;
     const int first_n = (int) get_group_id(0) * 8;
     const int row = first_m + local_m * 2, col = first_n + local_n * 2;
-    A += a_offset;
-    B += b_offset;
-    C += c_offset;
+    const int member = get_group_id(2) / num_parts;
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
+    C += c_offset + member * c_stride;
     // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
     const float sign = conj_a == conj_b ? 1 : -1;
     const float2 signs = (float2) (1, sign);
     // A part of K has whole steps of 4, as many as another or one more.
     const int steps = K / 4 + (K % 4 != 0);
-    const int own_part = get_group_id(2), num_parts = get_num_groups(2);
+    const int own_part = get_group_id(2) % num_parts;
     const int each = steps / num_parts, longer = steps % num_parts;
     const int from = (own_part * each + min(own_part, longer)) * 4;
     const int to = min(from + (each + (own_part < longer)) * 4, K);

@@ -45,9 +45,9 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_dgemm_tiled_multiply(int M, int N, int K,
         double alpha, double beta,
-        __global const double *restrict A, int a_offset, int lda,
-        __global const double *restrict B, int b_offset, int ldb,
-        __global double *restrict C, int c_offset, int ldc)
+        __global const double *restrict A, int a_offset, int a_stride, int lda,
+        __global const double *restrict B, int b_offset, int b_stride, int ldb,
+        __global double *restrict C, int c_offset, int c_stride, int ldc)
 {
     __local double a_tile[4][8] __attribute__((aligned(16)));
     __local double b_tile[4][8] __attribute__((aligned(16)));
@@ -56,9 +56,10 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K,
     const int first_m = (int) get_group_id(1) * 8;
     const int first_n = (int) get_group_id(0) * 8;
     const int row = first_m + local_m * 2, col = first_n + local_n * 2;
-    A += a_offset;
-    B += b_offset;
-    C += c_offset;
+    const int member = get_group_id(2);
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
+    C += c_offset + member * c_stride;
 
     // Accumulators are scalars by name, so that no compiler has to promote an array to registers.
     double2 c0_0 = 0;

@@ -45,11 +45,11 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
 // Work-groups along axis 2 share K. Where there are several, another kernel adds up.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_dgemm_tiled_multiply(int M, int N, int K,
-        double alpha, double beta,
-        __global const double *restrict A, int a_offset, int lda,
-        __global const double *restrict B, int b_offset, int ldb,
+        double alpha, double beta, int num_parts,
         __global double *restrict parts, long parts_at,
-        __global double *restrict C, int c_offset, int ldc)
+        __global const double *restrict A, int a_offset, int a_stride, int lda,
+        __global const double *restrict B, int b_offset, int b_stride, int ldb,
+        __global double *restrict C, int c_offset, int c_stride, int ldc)
 {
     __local double a_tile[4][8] __attribute__((aligned(16)));
     const int local_m = get_local_id(1), local_n = get_local_id(0);
@@ -57,12 +57,13 @@ void kiln_dgemm_tiled_multiply(int M, int N, int K,
     const int first_m = (int) get_group_id(1) * 8;
     const int first_n = (int) get_group_id(0) * 8;
     const int row = first_m + local_m * 2, col = first_n + local_n * 2;
-    A += a_offset;
-    B += b_offset;
-    C += c_offset;
+    const int member = get_group_id(2) / num_parts;
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
+    C += c_offset + member * c_stride;
     // A part of K has whole steps of 4, as many as another or one more.
     const int steps = K / 4 + (K % 4 != 0);
-    const int own_part = get_group_id(2), num_parts = get_num_groups(2);
+    const int own_part = get_group_id(2) % num_parts;
     const int each = steps / num_parts, longer = steps % num_parts;
     const int from = (own_part * each + min(own_part, longer)) * 4;
     const int to = min(from + (each + (own_part < longer)) * 4, K);

@@ -44,9 +44,9 @@ static void put_vector(float2 x, float alpha, float beta, __global float *p)
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_sgemm_tiled_multiply(long M, long N, long K,
         float alpha, float beta,
-        __global const float *restrict A, long a_offset, long lda,
-        __global const float *restrict B, long b_offset, long ldb,
-        __global float *restrict C, long c_offset, long ldc)
+        __global const float *restrict A, long a_offset, long a_stride, long lda,
+        __global const float *restrict B, long b_offset, long b_stride, long ldb,
+        __global float *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local float a_tile[4][9];
     __local float b_tile[4][9];
@@ -55,9 +55,10 @@ void kiln_sgemm_tiled_multiply(long M, long N, long K,
     const long first_m = (long) get_group_id(1) * 8;
     const long first_n = (long) get_group_id(0) * 8;
     const long row = first_m + local_m * 2, col = first_n + local_n * 2;
-    A += a_offset;
-    B += b_offset;
-    C += c_offset;
+    const long member = get_group_id(2);
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
+    C += c_offset + member * c_stride;
 
     // Accumulators are scalars by name, so that no compiler has to promote an array to registers.
     float2 c0_0 = 0;

@@ -20,6 +20,14 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
+// The member of a batch that the work-group multiplies.
+static long member_of_batch(void)
+{
+    uint member;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(member));
+    return member;
+}
+
 // The work-items of a warp wait for each other, and see what each has written.
 static void warp_sync(void)
 {
@@ -153,10 +161,10 @@ static void put_pair(double x, double y, __global double *out, long col,
 // x 64 of C, and says by `empty` when it has read a tile.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
 void kiln_dgemm_tma_multiply(long M, long N, long K,
-        __global const double *restrict A, long a_offset, long lda,
-        __global const double *restrict B, long b_offset, long ldb,
+        __global const double *restrict A, long a_offset, long a_stride, long lda,
+        __global const double *restrict B, long b_offset, long b_stride, long ldb,
         double alpha, double beta,
-        __global double *restrict C, long c_offset, long ldc)
+        __global double *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local uchar a_tiles[81920] __attribute__((aligned(1024)));
     __local uchar b_tiles[40960] __attribute__((aligned(1024)));
@@ -166,9 +174,12 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
     const uint fulls = local_address(full);
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint empties = local_address(empty);
+    const long member = member_of_batch();
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
     C += c_offset;
     // Whether every row of C starts where 2 columns may be stored at once.
-    const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;
+    const ulong misaligned = ((ulong) (C + member * c_stride) | (ulong) (ldc * 8)) & 15;
     const bool is_aligned = misaligned == 0;
 
     // Those who fetch begin with parity 1, and find all stages empty; those who multiply, with 0.
@@ -192,10 +203,8 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
             const int step = t;
             const int k = step * 16;
             mbarrier_wait(empties + 8 * stage, phase);
-            fetch_a(a_at + stage * 16384, A + a_offset + first_m * lda + k,
-                    lda, M - first_m, K - k, who);
-            fetch_b(b_at + stage * 8192, B + b_offset + first_n * ldb + k,
-                    ldb, N - first_n, K - k, who);
+            fetch_a(a_at + stage * 16384, A + first_m * lda + k, lda, M - first_m, K - k, who);
+            fetch_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, who);
             mbarrier_arrive_copied(fulls + 8 * stage);
             if (++stage == 5) {
                 stage = 0;
@@ -264,13 +273,16 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
             phase ^= 1;
         }
     }
+    // C of this member of a batch. The member is asked for anew: kept until now, the place would
+    // take registers while tiles are multiplied.
+    __global double *const own = C + member_of_batch() * c_stride;
     // Rows and columns of a block are in the order in which they were read.
     #pragma unroll
     for (int h = 0; h < 2; h++) {
         const long row = first_m + warp_m + h * 8 + lane_r;
         if (row >= M)
             break;
-        __global double *out = C + row * ldc;
+        __global double *out = own + row * ldc;
         #pragma unroll
         for (int j = 0; j < 8; j++) {
             const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;

@@ -20,6 +20,14 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
+// The member of a batch that the work-group multiplies.
+static long member_of_batch(void)
+{
+    uint member;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(member));
+    return member;
+}
+
 // Divisions of 64 bits take long.
 static ulong divide(ulong x, ulong y)
 {
@@ -263,11 +271,11 @@ void kiln_dgemm_tma_copyb(long rows, long cols,
 // The first 2 are copied by all who multiply, while the tensor maps are made.
 __kernel __attribute__((reqd_work_group_size(320, 1, 1)))
 void kiln_dgemm_tma_multiply(long M, long N, long K,
-        __global const double *restrict A, long a_offset, long lda,
-        __global const double *restrict B, long b_offset, long ldb,
+        __global const double *restrict A, long a_offset, long a_stride, long lda,
+        __global const double *restrict B, long b_offset, long b_stride, long ldb,
         __global uchar *work, long maps_at, long parts_at,
         double alpha, double beta,
-        __global double *restrict C, long c_offset, long ldc)
+        __global double *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local uchar a_tiles[65536] __attribute__((aligned(1024)));
     __local uchar b_tiles[131072] __attribute__((aligned(1024)));
@@ -277,15 +285,18 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
     const uint fulls = local_address(full);
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint empties = local_address(empty);
+    const long member = member_of_batch();
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
     C += c_offset;
     // Whether every row of C starts where 2 columns may be stored at once.
-    const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;
+    const ulong misaligned = ((ulong) (C + member * c_stride) | (ulong) (ldc * 8)) & 15;
     const bool is_aligned = misaligned == 0;
 
     // The rows (columns) of a box. Lines along k that lie outside C are not fetched.
     const int box_m = min(((int) M + 7) & -8, 64);
     const int box_n = min(((int) N + 7) & -8, 128);
-    const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;
+    const ulong a_map = (ulong) (work + (maps_at + member) * 256), b_map = a_map + 128;
     __local uint maps[64] __attribute__((aligned(128)));
     // Those who fetch begin with parity 1, and find all stages empty; those who multiply, with 0.
     if (item == 0) {
@@ -307,9 +318,9 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
         map[lane] = 0;
         warp_sync();
         if (item == 256)
-            write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 16, 3);
+            write_map(local_address(map), (ulong) A, M, K, lda, box_m, 16, 3);
         if (item == 288)
-            write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 16, 3);
+            write_map(local_address(map), (ulong) B, N, K, ldb, box_n, 16, 3);
         warp_sync();
         publish_map(a_map + which * 128, local_address(map));
         // Both maps are published before one work-item fetches by them.
@@ -355,14 +366,12 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
             for (uint i = item; i < 512; i += 256) {
                 const uint line = i / 8, x = i % 8;
                 const uint to = swizzled(line, x, 8);
-                fetch_chunk(a_at + t * 8192 + to, A + a_offset, M, K, lda,
-                        first_m + line, k + x * 2);
+                fetch_chunk(a_at + t * 8192 + to, A, M, K, lda, first_m + line, k + x * 2);
             }
             for (uint i = item; i < 1024; i += 256) {
                 const uint line = i / 8, x = i % 8;
                 const uint to = swizzled(line, x, 8);
-                fetch_chunk(b_at + t * 16384 + to, B + b_offset, N, K, ldb,
-                        first_n + line, k + x * 2);
+                fetch_chunk(b_at + t * 16384 + to, B, N, K, ldb, first_n + line, k + x * 2);
             }
             mbarrier_arrive_later(fulls + 8 * t);
         }
@@ -439,6 +448,9 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
             phase ^= 1;
         }
     }
+    // C of this member of a batch. The member is asked for anew: kept until now, the place would
+    // take registers while tiles are multiplied.
+    __global double *const own = C + member_of_batch() * c_stride;
     // Rows and columns of a block are in the order in which they were read.
     #pragma unroll
     for (int i = 0; i < 2; i++)
@@ -447,7 +459,7 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
             const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
             if (row >= M)
                 break;
-            __global double *out = C + row * ldc;
+            __global double *out = own + row * ldc;
             #pragma unroll
             for (int j = 0; j < 4; j++) {
                 const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;

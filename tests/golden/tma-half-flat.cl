@@ -19,6 +19,14 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
+// The member of a batch that the work-group multiplies.
+static long member_of_batch(void)
+{
+    uint member;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(member));
+    return member;
+}
+
 // Divisions of 64 bits take long.
 static ulong divide(ulong x, ulong y)
 {
@@ -286,11 +294,11 @@ void kiln_hgemm_tma_copyb(long rows, long cols,
 // The first 2 are copied by all who multiply, while the tensor maps are made.
 __kernel __attribute__((reqd_work_group_size(192, 1, 1)))
 void kiln_hgemm_tma_multiply(long M, long N, long K,
-        __global const half *restrict A, long a_offset, long lda,
-        __global const half *restrict B, long b_offset, long ldb,
+        __global const half *restrict A, long a_offset, long a_stride, long lda,
+        __global const half *restrict B, long b_offset, long b_stride, long ldb,
         __global uchar *work, long maps_at, long parts_at,
         float alpha, float beta,
-        __global half *restrict C, long c_offset, long ldc)
+        __global half *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local uchar a_tiles[24576] __attribute__((aligned(1024)));
     __local uchar b_tiles[98304] __attribute__((aligned(1024)));
@@ -300,15 +308,18 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
     const uint fulls = local_address(full);
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint empties = local_address(empty);
+    const long member = member_of_batch();
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
     C += c_offset;
     // Whether every row of C starts where 8 columns may be stored at once.
-    const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;
+    const ulong misaligned = ((ulong) (C + member * c_stride) | (ulong) (ldc * 2)) & 15;
     const bool is_aligned = misaligned == 0;
 
     // The rows (columns) of a box. Lines along k that lie outside C are not fetched.
     const int box_m = min(((int) M + 7) & -8, 16);
     const int box_n = min(((int) N + 7) & -8, 64);
-    const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;
+    const ulong a_map = (ulong) (work + (maps_at + member) * 256), b_map = a_map + 128;
     __local uint maps[64] __attribute__((aligned(128)));
     // Those who fetch begin with parity 1, and find all stages empty; those who multiply, with 0.
     if (item == 0) {
@@ -330,9 +341,9 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
         map[lane] = 0;
         warp_sync();
         if (item == 128)
-            write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64, 3);
+            write_map(local_address(map), (ulong) A, M, K, lda, box_m, 64, 3);
         if (item == 160)
-            write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64, 3);
+            write_map(local_address(map), (ulong) B, N, K, ldb, box_n, 64, 3);
         warp_sync();
         publish_map(a_map + which * 128, local_address(map));
         // Both maps are published before one work-item fetches by them.
@@ -378,14 +389,12 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             for (uint i = item; i < 128; i += 128) {
                 const uint line = i / 8, x = i % 8;
                 const uint to = swizzled(line, x, 8);
-                fetch_chunk(a_at + t * 2048 + to, A + a_offset, M, K, lda,
-                        first_m + line, k + x * 8);
+                fetch_chunk(a_at + t * 2048 + to, A, M, K, lda, first_m + line, k + x * 8);
             }
             for (uint i = item; i < 512; i += 128) {
                 const uint line = i / 8, x = i % 8;
                 const uint to = swizzled(line, x, 8);
-                fetch_chunk(b_at + t * 8192 + to, B + b_offset, N, K, ldb,
-                        first_n + line, k + x * 8);
+                fetch_chunk(b_at + t * 8192 + to, B, N, K, ldb, first_n + line, k + x * 8);
             }
             mbarrier_arrive_later(fulls + 8 * t);
         }
@@ -443,12 +452,15 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             phase ^= 1;
         }
     }
+    // C of this member of a batch. The member is asked for anew: kept until now, the place would
+    // take registers while tiles are multiplied.
+    __global half *const own = C + member_of_batch() * c_stride;
     #pragma unroll
     for (int h = 0; h < 2; h++) {
         const long row = first_m + warp_m + h * 8 + lane_r;
         if (row >= M)
             break;
-        __global half *out = C + row * ldc;
+        __global half *out = own + row * ldc;
         #pragma unroll
         for (int j = 0; j < 2; j++) {
             const long col = first_n + warp_n + j * 8 + lane_k * 2;

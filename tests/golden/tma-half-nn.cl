@@ -19,6 +19,14 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
+// The member of a batch that the work-group multiplies.
+static long member_of_batch(void)
+{
+    uint member;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(member));
+    return member;
+}
+
 // Divisions of 64 bits take long.
 static ulong divide(ulong x, ulong y)
 {
@@ -330,11 +338,11 @@ void kiln_hgemm_tma_copyb(long rows, long cols,
 // The first 2 are copied by all who multiply, while the tensor maps are made.
 __kernel __attribute__((reqd_work_group_size(320, 1, 1)))
 void kiln_hgemm_tma_multiply(long M, long N, long K,
-        __global const half *restrict A, long a_offset, long lda,
-        __global const half *restrict B, long b_offset, long ldb,
+        __global const half *restrict A, long a_offset, long a_stride, long lda,
+        __global const half *restrict B, long b_offset, long b_stride, long ldb,
         __global uchar *work, long maps_at, long parts_at,
         float alpha, float beta,
-        __global half *restrict C, long c_offset, long ldc)
+        __global half *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local uchar a_tiles[98304] __attribute__((aligned(1024)));
     __local uchar b_tiles[98304] __attribute__((aligned(1024)));
@@ -345,15 +353,18 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
     const uint fulls = local_address(full);
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint empties = local_address(empty);
+    const long member = member_of_batch();
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
     C += c_offset;
     // Whether every row of C starts where 8 columns may be stored at once.
-    const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;
+    const ulong misaligned = ((ulong) (C + member * c_stride) | (ulong) (ldc * 2)) & 15;
     const bool is_aligned = misaligned == 0;
 
     // The rows (columns) of a box. Lines along k that lie outside C are not fetched.
     const int box_m = min(((int) M + 7) & -8, 128);
     const int box_n = 128;
-    const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;
+    const ulong a_map = (ulong) (work + (maps_at + member) * 256), b_map = a_map + 128;
     __local uint maps[64] __attribute__((aligned(128)));
     // Those who fetch begin with parity 1, and find all stages empty; those who multiply, with 0.
     if (item == 0) {
@@ -375,9 +386,9 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
         map[lane] = 0;
         warp_sync();
         if (item == 256)
-            write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64, 3);
+            write_map(local_address(map), (ulong) A, M, K, lda, box_m, 64, 3);
         if (item == 288)
-            write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 64, 64, 3);
+            write_map(local_address(map), (ulong) B, K, N, ldb, 64, 64, 3);
         warp_sync();
         publish_map(a_map + which * 128, local_address(map));
         // Both maps are published before one work-item fetches by them.
@@ -424,14 +435,12 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             for (uint i = item; i < 1024; i += 256) {
                 const uint line = i / 8, x = i % 8;
                 const uint to = swizzled(line, x, 8);
-                fetch_chunk(a_at + t * 16384 + to, A + a_offset, M, K, lda,
-                        first_m + line, k + x * 8);
+                fetch_chunk(a_at + t * 16384 + to, A, M, K, lda, first_m + line, k + x * 8);
             }
             for (uint i = item; i < 1024; i += 256) {
                 const uint line = i / 16, x = i % 16;
                 const uint to = swizzled(line, x, 8);
-                fetch_chunk(b_at + t * 16384 + to, B + b_offset, K, N, ldb,
-                        k + line, first_n + x * 8);
+                fetch_chunk(b_at + t * 16384 + to, B, K, N, ldb, k + line, first_n + x * 8);
             }
             mbarrier_arrive_later(fulls + 8 * t);
         }
@@ -481,6 +490,9 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
         }
     }
     asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    // C of this member of a batch. The member is asked for anew: kept until now, the place would
+    // take registers while tiles are multiplied.
+    __global half *const own = C + member_of_batch() * c_stride;
     #pragma unroll
     for (int h = 0; h < 2; h++) {
         const long row_0 = first_m + item / 32 * 16 + h * 8, row = row_0 + item % 32 / 4;
@@ -493,7 +505,7 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                     #pragma unroll
                     for (int b = 0; b < 4; b++)
                         put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],
-                                C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,
+                                own + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,
                                 is_aligned);
                 continue;
             }
@@ -507,7 +519,7 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
             transpose_four(x, item % 4, 1);
             if (is_aligned && block + 31 < N) {
                 if (row < M)
-                    *(__global uint4 *) (C + row * ldc + block + item % 4 * 8) =
+                    *(__global uint4 *) (own + row * ldc + block + item % 4 * 8) =
                             (uint4) (x[0], x[1], x[2], x[3]);
                 continue;
             }
@@ -521,7 +533,7 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                 #pragma unroll
                 for (int r = 0; r < 8; r++)
                     if (row_0 + r < M)
-                        *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32) =
+                        *((__global ushort *) own + (row_0 + r) * ldc + block + item % 32) =
                                 from[r * 32];
         }
     }

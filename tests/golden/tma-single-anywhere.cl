@@ -19,6 +19,14 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
+// The member of a batch that the work-group multiplies.
+static long member_of_batch(void)
+{
+    uint member;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(member));
+    return member;
+}
+
 // Divisions of 64 bits take long.
 static ulong divide(ulong x, ulong y)
 {
@@ -174,11 +182,11 @@ static void put_four(float4 x, __global float *out, float alpha, float beta)
 // al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_sgemm_tma_stream(long M, long N, long K,
-        __global const float *restrict A, long a_offset, long lda,
-        __global const float *restrict B, long b_offset, long ldb,
+        __global const float *restrict A, long a_offset, long a_stride, long lda,
+        __global const float *restrict B, long b_offset, long b_stride, long ldb,
         __global uchar *work, long parts_at,
         float alpha, float beta,
-        __global float *restrict C, long c_offset, long ldc)
+        __global float *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local uchar a_tiles[49152] __attribute__((aligned(1024)));
     __local uchar b_tiles[98304] __attribute__((aligned(1024)));
@@ -188,9 +196,12 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
     const uint fulls = local_address(full);
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint empties = local_address(empty);
+    const long member = member_of_batch();
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
     C += c_offset;
     // Whether every row of C starts where 4 columns may be stored at once.
-    const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;
+    const ulong misaligned = ((ulong) (C + member * c_stride) | (ulong) (ldc * 4)) & 15;
     const bool is_aligned = misaligned == 0;
     __global float *parts = (__global float *) (work + parts_at * 4) + 4 * item;
     // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
@@ -241,10 +252,8 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
                 const int step = first + rotated - (rotated < num ? 0 : num);
                 const int k = step * 32;
                 mbarrier_wait(empties + 8 * stage, phase);
-                fetch_a(a_at + stage * 8192, A + a_offset + first_m * lda + k,
-                        lda, M - first_m, K - k, who);
-                fetch_b(b_at + stage * 16384, B + b_offset + k * ldb + first_n,
-                        ldb, N - first_n, K - k, who);
+                fetch_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, who);
+                fetch_b(b_at + stage * 16384, B + k * ldb + first_n, ldb, N - first_n, K - k, who);
                 mbarrier_arrive_copied(fulls + 8 * stage);
                 if (++stage == 6) {
                     stage = 0;
@@ -350,11 +359,14 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
                             (float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);
             continue;
         }
+        // C of this member of a batch. The member is asked for anew: kept until now, the place
+        // would take registers while tiles are multiplied.
+        __global float *const own = C + member_of_batch() * c_stride;
         // A work-item has rows by fours, 32 apart, and columns by fours, 16 apart.
         #pragma unroll
         for (int m = 0; m < 8; m++) {
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
-            __global float *out = C + row * ldc;
+            __global float *out = own + row * ldc;
             #pragma unroll
             for (int n = 0; n < 8; n += 4) {
                 const long block = first_n + warp_n + n * 4;

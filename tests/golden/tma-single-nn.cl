@@ -19,6 +19,14 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
+// The member of a batch that the work-group multiplies.
+static long member_of_batch(void)
+{
+    uint member;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(member));
+    return member;
+}
+
 // Divisions of 64 bits take long.
 static ulong divide(ulong x, ulong y)
 {
@@ -281,11 +289,11 @@ void kiln_sgemm_tma_copyb(long rows, long cols,
 // barrier says that they were.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
 void kiln_sgemm_tma_multiply(long M, long N, long K,
-        __global const float *restrict A, long a_offset, long lda,
-        __global const float *restrict B, long b_offset, long ldb,
+        __global const float *restrict A, long a_offset, long a_stride, long lda,
+        __global const float *restrict B, long b_offset, long b_stride, long ldb,
         __global uchar *work, long maps_at, long parts_at,
         float alpha, float beta,
-        __global float *restrict C, long c_offset, long ldc)
+        __global float *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local uchar a_tiles[32768] __attribute__((aligned(1024)));
     __local uchar b_tiles[32768] __attribute__((aligned(1024)));
@@ -297,15 +305,18 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint empties = local_address(empty);
     const uint transposeds = local_address(transposed);
+    const long member = member_of_batch();
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
     C += c_offset;
     // Whether every row of C starts where 4 columns may be stored at once.
-    const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;
+    const ulong misaligned = ((ulong) (C + member * c_stride) | (ulong) (ldc * 4)) & 15;
     const bool is_aligned = misaligned == 0;
 
     // The rows (columns) of a box. Lines along k that lie outside C are not fetched.
     const int box_m = min(((int) M + 7) & -8, 64);
     const int box_n = 64;
-    const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;
+    const ulong a_map = (ulong) (work + (maps_at + member) * 256), b_map = a_map + 128;
     __local uint maps[64] __attribute__((aligned(128)));
     // One warp writes the map of A, the next that of B, to where all work-groups write the same.
     if (item < 64) {
@@ -314,9 +325,9 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
         map[lane] = 0;
         warp_sync();
         if (item == 0)
-            write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 32, 3);
+            write_map(local_address(map), (ulong) A, M, K, lda, box_m, 32, 3);
         if (item == 32)
-            write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 64, 0);
+            write_map(local_address(map), (ulong) B, K, N, ldb, 32, 64, 0);
         warp_sync();
         publish_map(a_map + which * 128, local_address(map));
     }
@@ -439,11 +450,14 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
             phase ^= 1;
         }
     }
+    // C of this member of a batch. The member is asked for anew: kept until now, the place would
+    // take registers while tiles are multiplied.
+    __global float *const own = C + member_of_batch() * c_stride;
     // A work-item has rows by fours, 32 apart, and columns by fours, 16 apart.
     #pragma unroll
     for (int m = 0; m < 4; m++) {
         const long row = first_m + warp_m + lane_m * 4 + m;
-        __global float *out = C + row * ldc;
+        __global float *out = own + row * ldc;
         const long block = first_n + warp_n;
         if (is_aligned && block + 15 < N) {
             if (row < M)

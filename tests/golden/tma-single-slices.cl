@@ -19,6 +19,14 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
+// The member of a batch that the work-group multiplies.
+static long member_of_batch(void)
+{
+    uint member;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(member));
+    return member;
+}
+
 // Divisions of 64 bits take long.
 static ulong divide(ulong x, ulong y)
 {
@@ -306,11 +314,11 @@ void kiln_sgemm_tma_copyb(long rows, long cols,
 // barrier says that they were.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
 void kiln_sgemm_tma_multiply(long M, long N, long K,
-        __global const float *restrict A, long a_offset, long lda,
-        __global const float *restrict B, long b_offset, long ldb,
+        __global const float *restrict A, long a_offset, long a_stride, long lda,
+        __global const float *restrict B, long b_offset, long b_stride, long ldb,
         __global uchar *work, long maps_at, long parts_at,
         float alpha, float beta,
-        __global float *restrict C, long c_offset, long ldc)
+        __global float *restrict C, long c_offset, long c_stride, long ldc)
 {
     __local uchar a_tiles[49152] __attribute__((aligned(1024)));
     __local uchar b_tiles[49152] __attribute__((aligned(1024)));
@@ -322,15 +330,18 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint empties = local_address(empty);
     const uint transposeds = local_address(transposed);
+    const long member = member_of_batch();
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
     C += c_offset;
     // Whether every row of C starts where 4 columns may be stored at once.
-    const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;
+    const ulong misaligned = ((ulong) (C + member * c_stride) | (ulong) (ldc * 4)) & 15;
     const bool is_aligned = misaligned == 0;
 
     // The rows (columns) of a box. Lines along k that lie outside C are not fetched.
     const int box_m = min(((int) M + 7) & -8, 64);
     const int box_n = min(((int) N + 7) & -8, 64);
-    const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;
+    const ulong a_map = (ulong) (work + (maps_at + member) * 256), b_map = a_map + 128;
     __local uint maps[64] __attribute__((aligned(128)));
     // Those who fetch begin with parity 1, and find all stages empty; those who multiply, with 0.
     if (item == 0) {
@@ -354,9 +365,9 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
             map[lane] = 0;
             warp_sync();
             if (item == 256)
-                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 32, 3);
+                write_map(local_address(map), (ulong) A, M, K, lda, box_m, 32, 3);
             if (item == 288)
-                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32, 3);
+                write_map(local_address(map), (ulong) B, N, K, ldb, box_n, 32, 3);
             warp_sync();
             publish_map(a_map + which * 128, local_address(map));
             // Both maps are published before one work-item fetches by them.
@@ -417,14 +428,12 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
             for (uint i = item; i < 512; i += 256) {
                 const uint line = i / 8, x = i % 8;
                 const uint to = swizzled(line, x, 8);
-                fetch_chunk(a_at + t * 8192 + to, A + a_offset, M, K, lda,
-                        first_m + line, k + x * 4);
+                fetch_chunk(a_at + t * 8192 + to, A, M, K, lda, first_m + line, k + x * 4);
             }
             for (uint i = item; i < 512; i += 256) {
                 const uint line = i / 8, x = i % 8;
                 const uint to = swizzled(line, x, 8);
-                fetch_chunk(b_at + t * 8192 + to, B + b_offset, N, K, ldb,
-                        first_n + line, k + x * 4);
+                fetch_chunk(b_at + t * 8192 + to, B, N, K, ldb, first_n + line, k + x * 4);
             }
             mbarrier_arrive_later(fulls + 8 * t);
         }
@@ -525,11 +534,14 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
             #pragma unroll
             for (int n = 0; n < 8; n++)
                 c[m][n] += sums[(x * 64 + m * 8 + n) * 64];
+    // C of this member of a batch. The member is asked for anew: kept until now, the place would
+    // take registers while tiles are multiplied.
+    __global float *const own = C + member_of_batch() * c_stride;
     // A work-item has rows by fours, 32 apart, and columns by fours, 16 apart.
     #pragma unroll
     for (int m = 0; m < 8; m++) {
         const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
-        __global float *out = C + row * ldc;
+        __global float *out = own + row * ldc;
         #pragma unroll
         for (int n = 0; n < 8; n += 4) {
             const long block = first_n + warp_n + n * 4;

@@ -33,6 +33,14 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
+// The member of a batch that the work-group multiplies.
+static long member_of_batch(void)
+{
+    uint member;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(member));
+    return member;
+}
+
 // Divisions of 64 bits take long.
 static ulong divide(ulong x, ulong y)
 {
@@ -224,22 +232,23 @@ static uint c_place(uint row, uint col)
 // al. 2023); what a work-group has of such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_dgemmt_async_stream(long M, long N, long K,
-        __global const double *restrict A, long a_offset, long lda,
-        __global const double *restrict B, long b_offset, long ldb,
+        __global const double *restrict A, long a_offset, long a_stride, long lda,
+        __global const double *restrict B, long b_offset, long b_stride, long ldb,
         __global double *work, long parts_at,
         double alpha, double beta,
-        __global double *restrict C, long c_offset, long ldc, int triangle)
+        __global double *restrict C, long c_offset, long c_stride, long ldc, int triangle)
 {
     __local uchar both_tiles[49152] __attribute__((aligned(1024)));
     __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 24576;
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
+    const long member = member_of_batch();
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
     C += c_offset;
     // Whether every row of C starts where 2 columns may be stored at once.
-    const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;
+    const ulong misaligned = ((ulong) (C + member * c_stride) | (ulong) (ldc * 8)) & 15;
     const bool are_aligned = misaligned == 0;
-    A += a_offset;
-    B += b_offset;
     __global double *parts = work + parts_at + 2 * item;
     // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
     // work-group takes `share` steps. A last turn that is three quarters full is a turn.
@@ -359,6 +368,9 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
             continue;
         }
         const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 64, triangle);
+        // C of this member of a batch. The member is asked for anew: kept until now, the place
+        // would take registers while tiles are multiplied.
+        __global double *const own = C + member_of_batch() * c_stride;
         // Where rows of C begin anywhere, and where a triangle has not all of the tile, the tile
         // goes through local memory, so that a warp stores columns side by side.
         if (!is_aligned) {
@@ -379,7 +391,7 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
                 }
             barrier(CLK_LOCAL_MEM_FENCE);
             const int num_rows = min(M - first_m, 64L);
-            __global double *out = C + (first_m + warp) * ldc + first_n + lane;
+            __global double *out = own + (first_m + warp) * ldc + first_n + lane;
             #pragma unroll 4
             for (int m = warp; m < num_rows; m += 4) {
                 const long2 stored = stored_columns(first_m + m, N, triangle) - first_n;
@@ -403,7 +415,7 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
                 if (row >= M)
                     break;
                 const long2 stored = stored_columns(row, N, triangle);
-                __global double *out = C + row * ldc;
+                __global double *out = own + row * ldc;
                 #pragma unroll
                 for (int j = 0; j < 4; j++) {
                     const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;

@@ -714,6 +714,7 @@ void kiln_xgemmt_cuts_multiply(long M, long N, long K,
                 }
     }
     const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 64, triangle);
+    __global float *const own = C;
     // Where rows of C begin anywhere, and where a triangle has not all of the tile, the tile goes
     // through local memory, so that a warp stores columns side by side.
     if (!is_aligned) {
@@ -734,7 +735,7 @@ void kiln_xgemmt_cuts_multiply(long M, long N, long K,
             }
         barrier(CLK_LOCAL_MEM_FENCE);
         const int num_rows = min(M - first_m, 64L);
-        __global float *out = C + (first_m + warp) * ldc + first_n + lane;
+        __global float *out = own + (first_m + warp) * ldc + first_n + lane;
         #pragma unroll 4
         for (int m = warp; m < num_rows; m += 4) {
             const long2 stored = stored_columns(first_m + m, N, triangle) - first_n;
@@ -757,7 +758,7 @@ void kiln_xgemmt_cuts_multiply(long M, long N, long K,
             if (row >= M)
                 break;
             const long2 stored = stored_columns(row, N, triangle);
-            __global float *out = C + row * ldc;
+            __global float *out = own + row * ldc;
             #pragma unroll
             for (int j = 0; j < 4; j++) {
                 const long col = first_n + warp_n + j * 8 + lane_k * 2;

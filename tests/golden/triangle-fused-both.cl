@@ -74,9 +74,9 @@ static long2 stored_blocks(long chunk, long blocks, long vector, long end, int t
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_dgemmt_fused_multiply(long M, long N, long K,
         double alpha, double beta,
-        __global const double *restrict A, long a_offset, long lda,
-        __global const double *restrict B, long b_offset, long ldb,
-        __global double *restrict C, long c_offset, long ldc, int triangle)
+        __global const double *restrict A, long a_offset, long a_stride, long lda,
+        __global const double *restrict B, long b_offset, long b_stride, long ldb,
+        __global double *restrict C, long c_offset, long c_stride, long ldc, int triangle)
 {
     // A slice of a panel: for every k a row, of the panel's columns of B side by side. Rows are 4
     // numbers apart.
@@ -96,9 +96,10 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K,
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group takes
     // as many blocks, to one, of this order.
     const long group = get_group_id(0), groups = get_num_groups(0);
-    A += a_offset;
-    B += b_offset;
-    C += c_offset;
+    const long member = get_group_id(2);
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
+    C += c_offset + member * c_stride;
     long count = 0;
     for (long chunk = 0; chunk < blocks; chunk += 4)
         for (long p = 0; p < panels; p++) {

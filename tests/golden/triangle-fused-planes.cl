@@ -118,9 +118,10 @@ static long2 stored_blocks(long chunk, long blocks, long vector, long end, int t
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_cgemmt_fused_multiply(long M, long N, long K,
         float alpha, float alpha_imag, float beta, float beta_imag, int conj_a, int conj_b,
-        __global const float2 *restrict A, long a_offset, long lda,
-        __global const float2 *restrict B, long b_offset, long ldb,
-        __global float2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)
+        __global const float2 *restrict A, long a_offset, long a_stride, long lda,
+        __global const float2 *restrict B, long b_offset, long b_stride, long ldb,
+        __global float2 *restrict C, long c_offset, long c_stride, long ldc, int triangle,
+                int is_hermitian)
 {
     // A slice of a panel: for every k a row, of the panel's columns of B side by side. Rows are 8
     // numbers apart.
@@ -139,9 +140,10 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K,
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group takes
     // as many blocks, to one, of this order.
     const long group = get_group_id(0), groups = get_num_groups(0);
-    A += a_offset;
-    B += b_offset;
-    C += c_offset;
+    const long member = get_group_id(2);
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
+    C += c_offset + member * c_stride;
     // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
     const float sign = conj_a == conj_b ? 1 : -1;
     long count = 0;

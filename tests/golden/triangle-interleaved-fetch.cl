@@ -8,6 +8,14 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
+// The member of a batch that the work-group multiplies.
+static long member_of_batch(void)
+{
+    uint member;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(member));
+    return member;
+}
+
 // The work-items of a warp wait for each other, and see what each has written.
 static void warp_sync(void)
 {
@@ -222,11 +230,12 @@ static uint2 place_of(uint item, uint e)
 // into local memory by 4 warps of their own, up to 6 at a time: a tile's `full` barrier says that
 // it is there, its `empty` barrier that all whose step it is have read it.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
-void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
-        __global const double2 *restrict A, long a_offset, long lda,
-        __global const double2 *restrict B, long b_offset, long ldb, int conj_b,
+void kiln_zgemmt_interleaved_multiply(long M, long N, long K, int conj_b,
         double alpha, double alpha_imag, double beta, double beta_imag, int conj_a,
-        __global double2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)
+        __global const double2 *restrict A, long a_offset, long a_stride, long lda,
+        __global const double2 *restrict B, long b_offset, long b_stride, long ldb,
+        __global double2 *restrict C, long c_offset, long c_stride, long ldc, int triangle,
+                int is_hermitian)
 {
     __local uchar both_tiles[147456] __attribute__((aligned(1024)));
     __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 49152;
@@ -236,8 +245,9 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
     const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 127) / 128, triangle);
     if (get_group_id(1) * get_num_groups(0) + get_group_id(0) >= tiles)
         return;
-    A += a_offset;
-    B += b_offset;
+    const long member = member_of_batch();
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
     C += c_offset;
     if (get_local_id(0) == 0)
         for (int s = 0; s < 6; s++) {
@@ -365,6 +375,9 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
             }
         }
     }
+    // C of this member of a batch. The member is asked for anew: kept until now, the place would
+    // take registers while tiles are multiplied.
+    __global double2 *const own = C + member_of_batch() * c_stride;
     // The tile goes through local memory, where rows are an element longer, so that work-items meet
     // in few banks.
     __local double2 *c_tile = (__local double2 *) both_tiles;
@@ -383,8 +396,8 @@ void kiln_zgemmt_interleaved_multiply(long M, long N, long K,
         const double2 sum = c_tile[i / 128 * 129 + i % 128];
         const long2 stored = stored_columns(row, N, triangle);
         if (row < M && col >= stored.x && col < stored.y)
-            put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+            put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, own + row * ldc + col);
         if (is_hermitian && row == col && row < M)
-            make_real(C + row * ldc + col);
+            make_real(own + row * ldc + col);
     }
 }

@@ -65,10 +65,12 @@ static double2 times_i(double2 x)
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_zgemmt_tiled_multiply(int M, int N, int K,
         double alpha, double alpha_imag, double beta, double beta_imag, int conj_a, int conj_b,
-        __global const double2 *restrict A, int a_offset, int lda,
-        __global const double2 *restrict B, int b_offset, int ldb,
+                int num_parts,
         __global double2 *restrict parts, long parts_at,
-        __global double2 *restrict C, int c_offset, int ldc, int triangle, int is_hermitian)
+        __global const double2 *restrict A, int a_offset, int a_stride, int lda,
+        __global const double2 *restrict B, int b_offset, int b_stride, int ldb,
+        __global double2 *restrict C, int c_offset, int c_stride, int ldc, int triangle,
+                int is_hermitian)
 {
     __local double2 a_tile[4][8];
     __local double2 b_tile[4][8];
@@ -81,15 +83,16 @@ void kiln_zgemmt_tiled_multiply(int M, int N, int K,
     if (is_left_out(first_m, first_n, 8, 8, triangle))
         K = 0;
     const int row = first_m + local_m * 2, col = first_n + local_n;
-    A += a_offset;
-    B += b_offset;
-    C += c_offset;
+    const int member = get_group_id(2) / num_parts;
+    A += a_offset + member * a_stride;
+    B += b_offset + member * b_stride;
+    C += c_offset + member * c_stride;
     // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
     const double sign = conj_a == conj_b ? 1 : -1;
     const double2 signs = (double2) (1, sign);
     // A part of K has whole steps of 4, as many as another or one more.
     const int steps = K / 4 + (K % 4 != 0);
-    const int own_part = get_group_id(2), num_parts = get_num_groups(2);
+    const int own_part = get_group_id(2) % num_parts;
     const int each = steps / num_parts, longer = steps % num_parts;
     const int from = (own_part * each + min(own_part, longer)) * 4;
     const int to = min(from + (each + (own_part < longer)) * 4, K);

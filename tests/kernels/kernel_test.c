@@ -119,6 +119,8 @@ static bool fit_within(const struct options *options, const struct kiln_recipe *
     const struct kiln_guard *guard = &recipe->guard;
     if (is_within(options, of))
         return true;
+    if (of->members)
+        return false;
     shorten(&of->m, options->most);
     shorten(&of->n, options->most);
     shorten(&of->k, options->most);
@@ -256,6 +258,8 @@ static void with_packs(size_t number, struct verify_case *of)
 {
     of->repeats = number % 2;
     of->packed = (unsigned) (number / 2 % 3 + 1);
+    if (of->members) /* those share one operand */
+        of->packed &= of->m > 1 ? 2 : 1;
 }
 
 static void run_class(struct run *run, struct candidate *candidate, unsigned number,

@@ -229,6 +229,8 @@ static union argument packed_argument(const struct work *work, unsigned prepared
         return (union argument){
             .index64 = is_as_is ? 0 : (int64_t) work->plan.packed_start[prepared]
         };
+    if (which == 2)
+        return index_argument(work, 0); /* no batch */
     return index_argument(work, is_as_is ? matrix->ld : work->plan.packed_ld[prepared]);
 }
 
@@ -251,13 +253,16 @@ static union argument argument_of(const struct work *work, enum kiln_arg code)
     case KILN_ARG_CSA: return index_argument(work, p->transa ? p->a.ld : 1);
     case KILN_ARG_RSB: return index_argument(work, p->transb ? 1 : p->b.ld);
     case KILN_ARG_CSB: return index_argument(work, p->transb ? p->b.ld : 1);
+    case KILN_ARG_PARTS: return index_argument(work, work->plan.parts);
     case KILN_ARG_WORKSPACE: return (union argument){ .memory = work->memory[3] };
     case KILN_ARG_PACKED_A:
     case KILN_ARG_PACKED_A_AT:
+    case KILN_ARG_PACKED_A_STRIDE:
     case KILN_ARG_PACKED_LDA:
         return packed_argument(work, KILN_PREPARED_A, code - KILN_ARG_PACKED_A);
     case KILN_ARG_PACKED_B:
     case KILN_ARG_PACKED_B_AT:
+    case KILN_ARG_PACKED_B_STRIDE:
     case KILN_ARG_PACKED_LDB:
         return packed_argument(work, KILN_PREPARED_B, code - KILN_ARG_PACKED_B);
     case KILN_ARG_REGION_0:
@@ -267,7 +272,7 @@ static union argument argument_of(const struct work *work, enum kiln_arg code)
         return (union argument){
             .index64 = (int64_t) work->plan.region_start[code - KILN_ARG_REGION_0]
         };
-    default: return index_argument(work, 0); /* the offsets */
+    default: return index_argument(work, 0); /* offsets and strides */
     }
 }
 

@@ -10,7 +10,7 @@ shift
 extra_symbols=$*
 
 max_archive_bytes=$((960 * 1024))
-max_runtime_bytes=$((99 * 1024))
+max_runtime_bytes=$((104 * 1024))
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/kiln-archive.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT

@@ -89,11 +89,11 @@ static void another_problem_is_not_recalled(void **state)
 {
     struct world world;
     const struct kiln_product product = kiln_product_dense(KILN_SINGLE, 4, 0, 0, 64, 65, 66);
-    struct kiln_product others[16];
+    struct kiln_product others[18];
     unsigned num = 0;
     (void) state;
     world_make(&world);
-    for (unsigned i = 0; i < 16; i++) {
+    for (unsigned i = 0; i < 18; i++) {
         others[i] = product;
     }
     others[num++].m++;
@@ -111,6 +111,8 @@ static void another_problem_is_not_recalled(void **state)
     others[num++].a.ld = 80; /* not ragged either */
     others[num++].b.ld = 80;
     others[num++].c.ld = 80;
+    others[num++].batch_count = 9;
+    others[num++].one_by_one = true;
     const struct kiln_recent_key key = kiln_recent_key(0, &product);
     note(&world, &key, 1, 4);
     for (unsigned i = 0; i < num; i++) {
@@ -126,7 +128,6 @@ static void another_problem_is_not_recalled(void **state)
     same.b.offset = 3;
     same.c.ld = 67;
     same.c.offset = 1;
-    same.batch_count = 9;
     const struct kiln_recent_key alike = kiln_recent_key(0, &same);
     check_recalled(&world, &alike, 1, 4);
     free(world.recent);

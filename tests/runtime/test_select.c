@@ -289,6 +289,14 @@ static void spoil_recipe(struct clay *c, int fault)
     c->stages[0].role = fault == 30 ? KILN_ROLE_ADD : KILN_ROLE_NONE; /* it prepares */
     c->regions[0].each_part = fault == 32 ? 2 : fault == 36;
     c->regions[1].each_part = fault == 33; /* it holds an operand */
+    c->regions[0].each_member = fault == 41 ? 2 : 0;
+    c->regions[1].each_member = fault == 42; /* likewise */
+    if (fault >= 43 && fault < 46) { /* not told of all strides; told where nothing is multiplied */
+        struct kiln_stage *stage = &c->stages[fault == 45 ? 0 : 1];
+        stage->args[stage->num_args++] = fault == 43 ? KILN_ARG_C_STRIDE
+                                       : fault == 44 ? KILN_ARG_PACKED_A_STRIDE
+                                                     : KILN_ARG_A_STRIDE;
+    }
     c->recipe.as_is = fault == 26 ? KILN_PREPARED_B
                     : fault == 27 ? KILN_PREPARED_A
                     : fault == 28 ? KILN_PREPARED_BOTH + 1
@@ -333,7 +341,7 @@ static void each_fault_makes_a_bundle_unsound(void **state)
         void (*spoil)(struct clay *c, int fault);
         int num_faults;
     } parts[] = { { spoil_pool, 12 }, { spoil_program, 4 }, { spoil_stage, 10 },
-        { spoil_preparation, 25 }, { spoil_recipe, 41 }, { spoil_time, 8 * KILN_NUM_TERMS },
+        { spoil_preparation, 25 }, { spoil_recipe, 46 }, { spoil_time, 8 * KILN_NUM_TERMS },
         { spoil_pin, 6 }, { spoil_bundle, 6 } };
     struct clay c;
     (void) state;

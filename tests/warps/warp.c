@@ -62,6 +62,12 @@ size_t warp_group_id(unsigned axis)
     return axis < WARP_AXES ? place[axis] : 0;
 }
 
+int64_t warp_member_of_batch(void);
+int64_t warp_member_of_batch(void)
+{
+    return (int64_t) warp_group_id(2);
+}
+
 size_t warp_num_groups(unsigned axis) __asm__("_Z14get_num_groupsj");
 size_t warp_num_groups(unsigned axis)
 {

@@ -27,6 +27,7 @@ static const struct family_param params[] = {
 static const struct family_value values[] = {
     NV_VALUES,
     NV_NEXTN("1"),
+    { "BATCHES", "1" },
     { "ASYNC", "1" },
     { "FETCHING", "0" },
     // Halves of rows that begin anywhere: pieces go through registers.
@@ -92,7 +93,8 @@ static const struct family_rule rules[] = {
 
 #define MULTIPLY(copies, operands) \
     NV_MULTIPLY("async/async", "WORKERS", "", \
-            "WORKSPACE as __global ${R} *work; REGION_2 as long parts_at; ", copies, operands)
+            "WORKSPACE as __global ${R} *work; REGION_2 as long parts_at; ", copies, operands, \
+            "C_STRIDE ")
 
 static const struct family_stage stages[] = {
     COPY_STAGES,

@@ -38,9 +38,10 @@
     { "COPYB", "N K", "TB ? 1 : WHOLE; TB ? WHOLE : 1", "ELEM_BYTES", "B" }
 
 /* The arguments by which a stage finds an operand that is never copied, and one that may be. */
-#define AS_IT_IS(X) #X " " #X "_OFFSET LD" #X " "
+#define AS_IT_IS(X) #X " " #X "_OFFSET " #X "_STRIDE LD" #X " "
 #define COPIED(X, x) \
     "PACKED_" #X " as __global const ${T} *restrict " #X "; " \
-    "PACKED_" #X "_AT as long " #x "_offset; PACKED_LD" #X " as long ld" #x "; "
+    "PACKED_" #X "_AT as long " #x "_offset; " \
+    "PACKED_" #X "_STRIDE PACKED_LD" #X " as long ld" #x "; "
 
 #endif

@@ -22,6 +22,7 @@ static const struct family_param params[] = {
 static const struct family_value values[] = {
     HALVES_VALUES,
     // What the fragments of nv ask for, as of async.
+    { "BATCHES", "0" },
     { "ASYNC", "1" },
     { "MMA", "1" },
     { "TAIL", "0" },
@@ -62,7 +63,7 @@ static const struct family_stage stages[] = {
     CUT_STAGES,
     NV_MULTIPLY("cuts/cuts", "WORKERS", "",
             "WORKSPACE as __global float *work; REGION_2 as long parts_at; ", "1",
-            PIECES(A, a) PIECES(B, b)),
+            PIECES(A, a) PIECES(B, b), ""),
     NV_ADD("PARTS", "SWAPPED = 0", "REGION_2"),
 };
 

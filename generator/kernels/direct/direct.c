@@ -32,7 +32,7 @@ static const struct family_rule rules[] = {
 #define MULTIPLY(when, factors, more) \
     { "multiply", when, "direct/direct", NULL, \
       "N M", "WGN * TN; WGM * TM", "WGN; WGM", NULL, \
-      "M N K " factors "A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" more }
+      "M N K " factors ALL_OPERANDS "TRIANGLE" more }
 
 static const struct family_stage stages[] = {
     MULTIPLY("!COMPLEX", "ALPHA BETA ", ""),

@@ -49,7 +49,7 @@ static const struct family_rule rules[] = {
 
 static const struct family_stage stages[] = {
     CUT_STAGES,
-    NV_MULTIPLY("halves/halves", "ITEMS", "", WORK, "1", PIECES(A, a) PIECES(B, b)),
+    NV_MULTIPLY("halves/halves", "ITEMS", "", WORK, "1", PIECES(A, a) PIECES(B, b), ""),
     NV_ADD("PARTS", "SWAPPED = 0", "REGION_2"),
 };
 

@@ -25,6 +25,7 @@
 #define HALVES_WGMMA \
     { "MMA", "0" }, \
     { "WGMMA", "1" }, \
+    { "BATCHES", "0" }, \
     { "ASYNC", "0" }, \
     { "FETCHING", "1" }, \
     { "THROUGH", "0" }

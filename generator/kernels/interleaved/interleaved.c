@@ -25,6 +25,7 @@ static const struct family_value values[] = {
     { "DEPTH", "128" },
     NV_VALUES,
     NV_NEXTN("1"),
+    { "BATCHES", "1" },
     { "ASYNC", "1" },
     { "ANYWHERE", "0" },
     { "FETCHING", "FETCH > 0" },
@@ -75,7 +76,7 @@ static const struct family_rule rules[] = {
     { "max(BM, BN) * DEPTH / BYTES <= 32 * COPIERS", "too many pieces to copy" },
 };
 
-#define ARGS AS_IT_IS(A) AS_IT_IS(B) "CONJ_B " COMPLEX_FACTORS "C C_OFFSET LDC TRIANGLE HERMITIAN"
+#define ARGS "CONJ_B " COMPLEX_FACTORS ALL_OPERANDS "TRIANGLE HERMITIAN"
 #define MULTIPLY "interleaved/interleaved", NULL
 
 static const struct family_stage stages[] = {

@@ -58,13 +58,15 @@
 
 /* The stages that multiply, for work-groups of `items` work-items. Without STREAM there is a
  * work-group for each tile, and `each` are its arguments beside the operands; with STREAM there are
- * so many for each compute unit, and `turns` are their arguments. */
-#define NV_MULTIPLY(template, items, each, turns, copies, operands) \
+ * so many for each compute unit, and `turns` are their arguments. `c_stride` is "C_STRIDE " where
+ * they take several members of a batch. */
+#define NV_MULTIPLY(template, items, each, turns, copies, operands, c_stride) \
     { "multiply", "!STREAM && " copies, template, NULL, "N M", "BN; BM", \
-      items "; 1", NULL, "M N K " operands each "ALPHA BETA C C_OFFSET LDC TRIANGLE", \
-      NULL, NULL }, \
+      items "; 1", NULL, "M N K " operands each \
+      "ALPHA BETA C C_OFFSET " c_stride "LDC TRIANGLE", NULL, NULL }, \
     { "stream", "STREAM && " copies, template, NULL, "UNITS", "STREAM", \
-      items, NULL, "M N K " operands turns "ALPHA BETA C C_OFFSET LDC TRIANGLE", NULL, NULL }
+      items, NULL, "M N K " operands turns \
+      "ALPHA BETA C C_OFFSET " c_stride "LDC TRIANGLE", NULL, NULL }
 
 /* The stage that adds up what work-groups have of a tile, and where they leave it: two tiles for
  * each work-group. Along axis 0 there are as many work-groups as multiply. `bind` says whether rows

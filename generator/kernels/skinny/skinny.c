@@ -59,7 +59,7 @@ static const struct family_rule rules[] = {
     #X " as __global const float *restrict X; " #X "_OFFSET as long x_offset; " \
     "LD" #X " as long ldx; " PIECES(Y, y)
 #define MULTIPLY(when, X, Y) \
-    NV_MULTIPLY("skinny/skinny", "WORKERS", "", WORK, when, OPERANDS(X, Y))
+    NV_MULTIPLY("skinny/skinny", "WORKERS", "", WORK, when, OPERANDS(X, Y), "")
 
 static const struct family_stage stages[] = {
     CUTS("look", " && SHARES > 1", "LOOKS = 1; CUTS = 0"),

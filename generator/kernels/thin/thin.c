@@ -79,19 +79,19 @@ static const struct family_rule rules[] = {
 #define LONG_AND_SHORT(l, s) l " as ${I} L; " s " as ${I} S; "
 #define LONG_OPERAND(X) \
     #X " as __global const ${T} *restrict X; " #X "_OFFSET as ${I} x_offset; " \
-    "LD" #X " as ${I} ldx; "
+    #X "_STRIDE as ${I} x_stride; LD" #X " as ${I} ldx; "
 #define SHORT_OPERAND(Y, row, step) \
     #Y " as __global const ${T} *restrict Y; " #Y "_OFFSET as ${I} y_offset; " \
-    row " as ${I} y_row; " step " as ${I} y_step; "
+    #Y "_STRIDE as ${I} y_stride; " row " as ${I} y_row; " step " as ${I} y_step; "
 #define PARTS(qualifier) \
     "WORKSPACE as __global " qualifier "${TC} *restrict parts; REGION_0 as long parts_at; "
 #define STAGES(when, extents, names, factors, conj, matrices) \
     { "multiply", "!FILL && " when, "thin/thin", NULL, \
       extents " ONE", "BLKL; SHORT; 1", "LANES; LINES; 1", "LOCAL", \
-      names "K " factors conj matrices "C C_OFFSET LDC" }, \
+      names "K " factors conj matrices "C C_OFFSET C_STRIDE LDC" }, \
     { "multiply", "FILL && " when, "thin/thin", NULL, \
       extents " PARTS", "BLKL; SHORT; 1", "LANES; LINES; 1", "LOCAL", \
-      names "K " factors conj matrices PARTS("") "C C_OFFSET LDC" }, \
+      names "K " factors conj matrices "PARTS " PARTS("") "C C_OFFSET C_STRIDE LDC" }, \
     { "add", "FILL && " when, "thin/thin:add", NULL, \
       extents, "ADDERS; 1", "ADDERS; ADDWAYS", ADD_LOCAL_BYTES, \
       names factors conj "PARTS " PARTS("const ") "C C_OFFSET LDC", NULL, "ADD" }

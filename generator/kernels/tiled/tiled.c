@@ -82,15 +82,14 @@ static const struct family_rule rules[] = {
     { "ORDER == 2 || GROUP == 8", "GROUP is for bands" },
 };
 
-#define OPERANDS "A A_OFFSET LDA B B_OFFSET LDB "
 #define MULTIPLY(when, factors, more) \
     { "multiply", "!FILL && " when, "tiled/tiled", NULL, \
       "N M", "BLKN; BLKM", "WGN; WGM", "TILEBYTES", \
-      "M N K " factors OPERANDS "C C_OFFSET LDC TRIANGLE" more }, \
+      "M N K " factors ALL_OPERANDS "TRIANGLE" more }, \
     { "multiply", "FILL && " when, "tiled/tiled", NULL, \
       "N M PARTS", "BLKN; BLKM; 1", "WGN; WGM; 1", "TILEBYTES", \
-      "M N K " factors OPERANDS "WORKSPACE as __global ${TC} *restrict parts; " \
-      "REGION_0 as long parts_at; C C_OFFSET LDC TRIANGLE" more }
+      "M N K " factors "PARTS WORKSPACE as __global ${TC} *restrict parts; " \
+      "REGION_0 as long parts_at; " ALL_OPERANDS "TRIANGLE" more }
 #define ADD(when, factors, more) \
     { "add", "FILL && " when, "tiled/tiled:add", NULL, \
       "M N", "1; ADDERS", "ADDERS; ADDWAYS", ADD_LOCAL_BYTES, \

@@ -28,6 +28,7 @@ static const struct family_param params[] = {
 
 static const struct family_value values[] = {
     NV_VALUES,
+    { "BATCHES", "1" },
     { "ASYNC", "0" },
     { "FETCHING", "1" },
     { "ANYWHERE", "0" },
@@ -107,14 +108,15 @@ static const struct family_rule rules[] = {
 
 static const struct family_stage stages[] = {
     COPY_STAGES,
-    NV_MULTIPLY("tma/tma", "ITEMS", WORK, WORK, "ENGINE", COPIED(A, a) COPIED(B, b)),
-    NV_MULTIPLY("tma/tma", "ITEMS", "", PARTS_WORK, "!ENGINE", AS_IT_IS(A) AS_IT_IS(B)),
+    NV_MULTIPLY("tma/tma", "ITEMS", WORK, WORK, "ENGINE", COPIED(A, a) COPIED(B, b), "C_STRIDE "),
+    NV_MULTIPLY("tma/tma", "ITEMS", "", PARTS_WORK, "!ENGINE", AS_IT_IS(A) AS_IT_IS(B),
+            "C_STRIDE "),
     NV_ADD("PARTS", "SWAPPED = 0", "REGION_3"),
 };
 
 static const struct family_region regions[] = {
     COPY_REGIONS,
-    { "ENGINE", "ONE ONE", "1; 1", "256", NULL },
+    { "ENGINE", "ONE ONE", "1; 1", "256", .each_member = 1 },
     NV_PARTS("PARTS"),
 };
 

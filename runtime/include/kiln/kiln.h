@@ -266,9 +266,9 @@ struct kiln_context_params {
      * told, which has twice the n and k; other complex ones are not told. Shapes are those in
      * row-major layout: a column-major call shows up with m and n swapped. A shape may be told
      * again when others came between (at most 128 are remembered) or its leading dimensions are of
-     * another kind, but not because the batch is another one. With packs, the shape is that of the
-     * call that an operand was packed for; for complex products, of the call that multiplies. A
-     * call whose shape is remembered takes no longer than without this. */
+     * another kind. With packs, the shape is that of the call that an operand was packed for; for
+     * complex products, of the call that multiplies. A call whose shape is remembered takes no
+     * longer than without this. */
     int log_calls;
     /* That of calls that name none, the typed ones among them. 0: KILN_NATIVE. */
     enum kiln_arithmetic arithmetic;
@@ -473,7 +473,8 @@ struct kiln_gemm {
     cl_mem a, b, c;
     size_t a_offset, b_offset, c_offset;   /* elements */
     size_t lda, ldb, ldc;              /* elements; 0: dense, the length of a row or column */
-    /* Members of the batch: products of one shape, done one after the other. 0: 1. */
+    /* Members of the batch: products of one shape. 0: 1. Kernels that can take many of them in a
+     * launch, where it gains; else they are done one after the other. */
     size_t batch_count;
     /* Elements from one member to the next; not looked at for one member. a_stride and b_stride may
      * be 0: all members share the matrix. c_stride is at least the span of one C, from its first
