@@ -151,11 +151,9 @@ enum kiln_role {
  * An operand that is taken as it is counts as packed.
  * The last stage prepares nothing. Others may write parts of C that no stage after them reads.
  *
- * A stage that takes KILN_ARG_C_STRIDE multiplies several members of a batch in one launch
- * (kiln_num_members of plan.h), which has so many times the work-groups along axis 2: work-group i
- * there is of member i, of those that K has in one part. Of one member it has as many work-groups
- * as else, but along an axis of KILN_DIM_UNITS possibly fewer. It takes the strides of A and B too,
- * if it takes these. */
+ * Where a launch takes several members of a batch (`batches` of the recipe, kiln_num_members of
+ * plan.h), it has so many times the work-groups along axis 2: work-group i there is of member i. K
+ * is then in one part, and along an axis of KILN_DIM_UNITS there may be fewer work-groups. */
 struct kiln_stage {
     const char *entry;                 /* the kernel's name in the recipe's program */
     uint8_t work_dim;                  /* 1 to 3 */
@@ -287,6 +285,9 @@ struct kiln_recipe {
                                           whole turn (kiln_whole_tiles of plan.h) */
     uint8_t as_is;                     /* of the operands that it prepares, those that it takes as
                                           they are where their rows are aligned */
+    uint8_t batches;                   /* 1: a launch may take several members of a batch; what
+                                          multiplies takes the strides of all that it reads and
+                                          writes */
     uint8_t kinds;                     /* enum kiln_kind; 0: any */
     uint8_t vector_floats;             /* least CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT; 0: any */
     const struct kiln_time *time;      /* NULL: not known; what has a time is preferred */

@@ -364,20 +364,10 @@ bool kiln_shares_tiles(const struct kiln_recipe *recipe, const struct kiln_produ
  * then all units have about as much to do. */
 enum { MEMBER_TURNS = 4 };
 
-static bool takes_members(const struct kiln_recipe *recipe)
-{
-    for (unsigned i = 0; i < recipe->num_stages; i++) {
-        const struct kiln_stage *stage = &recipe->stages[i];
-        if (memchr(stage->args, KILN_ARG_C_STRIDE, stage->num_args) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
+/* Those that are prepared. Of what the tuner predicts by, regions are not known. */
 static unsigned operands_in_regions(const struct kiln_recipe *recipe)
 {
-    unsigned operands = 0;
+    unsigned operands = recipe->as_is;
     for (unsigned i = 0; i < recipe->num_regions; i++) {
         operands |= recipe->regions[i].holds;
     }
@@ -417,8 +407,8 @@ unsigned kiln_taken_as_is(const struct kiln_recipe *recipe, const struct kiln_pr
 size_t kiln_num_members(const struct kiln_recipe *recipe, const struct kiln_product *product,
         unsigned ready, uint32_t units)
 {
-    const bool is_joint = product->batch_count > 1 && !product->one_by_one &&
-                          takes_members(recipe) && (operands_in_regions(recipe) & ~ready) == 0 &&
+    const bool is_joint = product->batch_count > 1 && !product->one_by_one && recipe->batches &&
+                          (operands_in_regions(recipe) & ~ready) == 0 &&
                           !shares_each_member(recipe, product, units);
     return !is_joint ? 1
          : product->batch_count < (size_t) KILN_MOST_MEMBERS

@@ -206,6 +206,12 @@ static size_t members_at_once(const struct kiln_recipe *recipe, const struct kil
     return kiln_num_members(recipe, product, ready, units) > 1 ? product->batch_count : 1;
 }
 
+size_t kiln_time_repeats(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        uint32_t units)
+{
+    return product->batch_count / members_at_once(recipe, product, units);
+}
+
 void kiln_time_terms(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint32_t units, uint64_t terms[KILN_NUM_TERMS])
 {
@@ -246,8 +252,7 @@ uint64_t kiln_time_predict(const struct kiln_recipe *recipe, const struct kiln_p
 {
     uint64_t terms[KILN_NUM_TERMS];
     kiln_time_terms(recipe, product, units, terms);
-    return times(kiln_time_sum(recipe->time, terms),
-            product->batch_count / members_at_once(recipe, product, units));
+    return times(kiln_time_sum(recipe->time, terms), kiln_time_repeats(recipe, product, units));
 }
 
 /* Are operands read in place, neither brought into another form nor into local memory? */

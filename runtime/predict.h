@@ -28,6 +28,10 @@ KILN_INTERNAL unsigned kiln_time_meeting(const struct kiln_product *product);
 KILN_INTERNAL void kiln_time_terms(const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint32_t units, uint64_t terms[KILN_NUM_TERMS]);
 
+/* How many times these counts are those of all members: 1 where a launch takes several. */
+KILN_INTERNAL size_t kiln_time_repeats(const struct kiln_recipe *recipe,
+        const struct kiln_product *product, uint32_t units);
+
 /* The counts times the coefficients: picoseconds, at most KILN_TIME_MAX. */
 KILN_INTERNAL uint64_t kiln_time_sum(const struct kiln_time *time,
         const uint64_t terms[KILN_NUM_TERMS]);

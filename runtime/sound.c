@@ -300,8 +300,8 @@ static bool takes(const struct kiln_stage *stage, unsigned code)
     return memchr(stage->args, code, stage->num_args) != NULL;
 }
 
-/* What multiplies is told of the strides of all operands that it takes, or of none. Where it is, a
- * launch may take several members of a batch. */
+/* Where a launch may take several members of a batch, what multiplies is told of the strides of all
+ * operands that it takes; elsewhere of none. */
 static bool strides_are_sound(const struct kiln_recipe *recipe)
 {
     static const uint8_t codes[][2] = {
@@ -311,18 +311,17 @@ static bool strides_are_sound(const struct kiln_recipe *recipe)
         { KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_STRIDE },
         { KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_STRIDE },
     };
-    bool any = false, all = true;
     for (unsigned i = 0; i < recipe->num_stages; i++) {
         const struct kiln_stage *stage = &recipe->stages[i];
-        const bool multiplies = stage->prepares == KILN_PREPARED_NONE &&
-                                stage->role == KILN_ROLE_NONE;
+        const bool is_to_be_told = recipe->batches && stage->prepares == KILN_PREPARED_NONE &&
+                                   stage->role == KILN_ROLE_NONE;
         for (size_t j = 0; j < sizeof codes / sizeof *codes; j++) {
-            const bool is_told = takes(stage, codes[j][1]);
-            any = any || is_told;
-            all = all && is_told == (multiplies && takes(stage, codes[j][0]));
+            if (takes(stage, codes[j][1]) != (is_to_be_told && takes(stage, codes[j][0]))) {
+                return false;
+            }
         }
     }
-    return (!any || all) && !(any && kiln_recipe_reads_image(recipe));
+    return recipe->batches <= !kiln_recipe_reads_image(recipe);
 }
 
 /* A recipe for triangles alone is told of them wherever C is written. One that multiplies complex

@@ -415,21 +415,24 @@ static bool fill_edges(struct source *source, const char *list, unsigned dim, ui
     return true;
 }
 
-/* Which work-groups take tiles in turn, among which K is shared, and what is taken as it is. */
+/* Which work-groups take tiles in turn, among which K is shared, what is taken as it is, and
+ * whether a launch takes several members of a batch. */
 static bool fill_ways(struct source *source, struct kiln_recipe *recipe)
 {
     const struct family *family = source->config->family;
-    uint32_t turns, parts, shares, a, b;
+    uint32_t turns, parts, shares, a, b, batches;
     if (!evaluate_count(source, family->unit_turns, UINT16_MAX, &turns) ||
             !evaluate_count(source, family->unit_parts, UINT16_MAX, &parts) ||
             !evaluate_count(source, family->shares, 1, &shares) ||
             !evaluate_count(source, family->as_is[0], 1, &a) ||
-            !evaluate_count(source, family->as_is[1], 1, &b))
+            !evaluate_count(source, family->as_is[1], 1, &b) ||
+            !evaluate_count(source, family->batches, 1, &batches))
         return false;
     recipe->unit_turns = (uint16_t) turns;
     recipe->unit_parts = (uint16_t) parts;
     recipe->shares = (uint8_t) shares;
     recipe->as_is = (uint8_t) (a * KILN_PREPARED_A + b * KILN_PREPARED_B);
+    recipe->batches = (uint8_t) batches;
     return true;
 }
 

@@ -127,10 +127,6 @@ static void read_rows(struct json *json, struct bench *bench)
             free(row.times);
             return;
         }
-        if (row.batch > 1) { /* a time is that of one product */
-            free(row.times);
-            continue;
-        }
         if (bench->num_rows == bench->capacity) {
             const size_t capacity = bench->capacity ? 2 * bench->capacity : 64;
             struct bench_row *rows = realloc(bench->rows, capacity * sizeof *rows);

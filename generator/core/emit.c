@@ -295,13 +295,13 @@ static void emit_recipes(const struct kiln_bundle *bundle, const struct common *
         text_quote(text, p->name);
         text_add(text,
                 ",\n      %u, %u, %u, %u, %u, %u, { %u, %u, %u, %u, %u, %u, { %u, %u, %u }, "
-                "{ %u, %u, %u } },\n      { %u, %u, %u }, { %u, %u, %u }, %u, %u, %u, %u, %s, %u,"
-                "\n      ",
+                "{ %u, %u, %u } },\n      { %u, %u, %u }, { %u, %u, %u }, %u, %u, %u, %u, %u, %s, "
+                "%u,\n      ",
                 p->precision, p->transa, p->transb, p->routine, p->triangles, p->index_bits, g->m,
                 g->n, g->k, g->a, g->b, g->c, g->most[0], g->most[1], g->most[2], g->rest[0],
                 g->rest[1], g->rest[2], p->tile[0], p->tile[1], p->tile[2], p->reach[0],
                 p->reach[1], p->reach[2], p->unit_parts, p->unit_turns, p->shares, p->as_is,
-                emit_kinds[p->kinds], p->vector_floats);
+                p->batches, emit_kinds[p->kinds], p->vector_floats);
         if (p->time)
             text_add(text, "&%s_times[%u], ", id, time_number(&common->times, p->time));
         else

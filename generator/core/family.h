@@ -121,6 +121,8 @@ struct family {
                                           turn (kiln_whole_tiles of plan.h); NULL: not */
     const char *as_is[2];              /* whether A and B, which are prepared, are taken as they are
                                           where their rows are aligned; NULL: not */
+    const char *batches;               /* whether a launch may take several members of a batch, as
+                                          kernels are told of strides; NULL: not */
     const char *block[2];              /* rows and columns of C that are given out together to those
                                           that take turns; NULL: the tile */
     const char *unit_parts;            /* work-groups for each compute unit, for which K is shared

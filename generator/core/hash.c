@@ -39,7 +39,8 @@ static uint64_t hash_double(uint64_t hash, double value)
     F(name) F(meaning) F(literature) F(triangles) F(routine) F(serves) F(prelude) \
     THREE(F, guard) THREE(F, align) \
     THREE(F, most) THREE(F, rest) THREE(F, tile) THREE(F, edges) F(unit_turns) F(shares) \
-    F(as_is[0]) F(as_is[1]) F(block[0]) F(block[1]) F(unit_parts) F(capability) F(ptx) F(rank)
+    F(as_is[0]) F(as_is[1]) F(batches) F(block[0]) F(block[1]) F(unit_parts) F(capability) F(ptx) \
+    F(rank)
 #define TABLE_FIELDS(F) F(params) F(rules) F(values) F(stages) F(regions) F(presets)
 #define COUNT_FIELDS(F) \
     F(num_params) F(num_rules) F(num_values) F(num_stages) F(num_regions) F(num_presets)

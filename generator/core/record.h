@@ -50,6 +50,7 @@ struct record {
     const struct precision *precision;
     int pair;                          /* kiln_pair() */
     size_t m, n, k;
+    size_t batch;                      /* members, of a batch; 0: one, as in all rows from a text */
     uint32_t units;                    /* of the device that timed it; 0: as the journal's facts
                                           say; always 0 in rows from a text */
     struct config config;

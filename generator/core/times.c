@@ -78,11 +78,18 @@ static void find_candidates(const struct records *records, struct times *times)
     }
 }
 
-static struct kiln_product product_of(const struct precision *precision, int pair, size_t m,
-        size_t n, size_t k)
+/* That of a row; the members of a batch lie one behind the other. */
+static struct kiln_product product_of(const struct times *times, const struct record *r)
 {
-    const struct problem problem = problem_of_pair(precision, pair);
-    return product_dense(&problem, m, n, k);
+    const struct problem problem = problem_of_pair(times->precision, r->pair);
+    struct kiln_product product = product_dense(&problem, r->m, r->n, r->k);
+    if (r->batch > 1) {
+        product.batch_count = r->batch;
+        product.a.stride = r->m * r->k;
+        product.b.stride = r->k * r->n;
+        product.c.stride = r->m * r->n;
+    }
+    return product;
 }
 
 static uint32_t units_of(const struct times *times, const struct record *r)
@@ -103,7 +110,7 @@ static uint64_t predicted_by(const struct times *times, const struct kiln_recipe
 static uint64_t predict(const struct times *times, unsigned number, const struct record *r)
 {
     const struct times_candidate *candidate = &times->candidates[number];
-    const struct kiln_product product = product_of(times->precision, r->pair, r->m, r->n, r->k);
+    const struct kiln_product product = product_of(times, r);
     struct kiln_recipe recipe = candidate->recipe[r->pair];
     recipe.time = &candidate->time;
     return !kiln_guard_takes(&recipe.guard, &product) ? UINT64_MAX
@@ -124,7 +131,7 @@ uint64_t times_predict(const struct times *times, int number, int pair, size_t m
 static bool is_like(const struct times *times, const struct record *r)
 {
     return counts(times, r) && record_is_timed(r) && r->kind != RECORD_HELD &&
-           r->kind != RECORD_AGAIN;
+           r->kind != RECORD_AGAIN && r->batch <= 1;
 }
 
 /* Where the shapes of these rows lie. */
@@ -198,10 +205,10 @@ struct timings {
                                           KILN_TERM_FETCHED_UNCACHED: there was that term */
 };
 
-/* For records or times_tasks of one precision: are pair, shape and number of units the same? */
+/* For records or times_tasks of one precision: are pair, shape, batch and units the same? */
 #define SAME_TASK(a, b) \
     ((a)->pair == (b)->pair && (a)->m == (b)->m && (a)->n == (b)->n && (a)->k == (b)->k && \
-            (a)->units == (b)->units)
+            (a)->batch == (b)->batch && (a)->units == (b)->units)
 
 /* Were both timed in turn with each other? A search asks one by one, and generic is timed alone. */
 static bool same_moment(const struct record *a, const struct record *b)
@@ -210,12 +217,14 @@ static bool same_moment(const struct record *a, const struct record *b)
            SAME_TASK(a, b);
 }
 
+/* What is counted, and the time of that: of a batch all members, or each of them. */
 static void find_terms(const struct times *times, unsigned number, const struct record *r,
-        uint64_t terms[KILN_NUM_TERMS])
+        struct fit_sample *sample)
 {
     const struct kiln_recipe *recipe = &times->candidates[number].recipe[r->pair];
-    const struct kiln_product product = product_of(times->precision, r->pair, r->m, r->n, r->k);
-    kiln_time_terms(recipe, &product, units_of(times, r), terms);
+    const struct kiln_product product = product_of(times, r);
+    kiln_time_terms(recipe, &product, units_of(times, r), sample->terms);
+    sample->seconds = r->seconds / (double) kiln_time_repeats(recipe, &product, units_of(times, r));
 }
 
 static void add_timing(const struct times *times, const struct record *r, unsigned number,
@@ -225,11 +234,9 @@ static void add_timing(const struct times *times, const struct record *r, unsign
     struct timing *timing = &timings->list[timings->num++];
     *timing = (struct timing){
         .row = r,
-        .fit = { .sample = { .seconds = r->seconds },
-                .tile = times->candidates[number].recipe[r->pair].tile,
-                .candidate = number },
+        .fit = { .tile = times->candidates[number].recipe[r->pair].tile, .candidate = number },
     };
-    find_terms(times, number, r, timing->fit.sample.terms);
+    find_terms(times, number, r, &timing->fit.sample);
     if (r->kind != RECORD_SEARCH && r->kind != RECORD_GENERIC && (!last || !same_moment(last, r)))
         timings->shapes[timings->num_shapes++] = r;
 }
@@ -307,7 +314,7 @@ static size_t list_prior(const struct times *times, unsigned number, const struc
         r.k = limited(r.k, most[2]);
         if (predict(times, number, &r) == UINT64_MAX)
             continue;
-        find_terms(times, number, &r, guess->terms);
+        find_terms(times, number, &r, guess);
         guess->seconds = timings->common * (double) kiln_time_sum(prior, guess->terms) * 1e-12;
         num += guess->seconds > 0 &&
                (timings->knows_caches || guess->terms[KILN_TERM_FETCHED_UNCACHED] == 0);
@@ -327,7 +334,7 @@ static size_t list_guesses(const struct times *times, unsigned number,
         struct fit_sample *guess = &timings->guesses[num];
         if (predict(times, number, r) == UINT64_MAX)
             continue;
-        find_terms(times, number, r, guess->terms);
+        find_terms(times, number, r, guess);
         guess->seconds = factor->times *
                          fit_guess(family, times->candidates[number].recipe[r->pair].tile,
                                  guess->terms);
@@ -584,6 +591,7 @@ static struct times_task *new_task(struct times *times, const struct record *r)
     *t = (struct times_task){ .m = r->m,
         .n = r->n,
         .k = r->k,
+        .batch = r->batch,
         .pair = r->pair,
         .units = r->units,
         .best = HUGE_VAL,

@@ -14,7 +14,7 @@ enum { TIMES_MAX_CANDIDATES = 128 };
 
 /* A task that was measured: a pair and a shape, on a device with so many compute units. */
 struct times_task {
-    size_t m, n, k;
+    size_t m, n, k, batch;
     int pair;
     uint32_t units;                    /* as in its rows */
     double seconds[TIMES_MAX_CANDIDATES];        /* HUGE_VAL: not measured */

@@ -46,6 +46,10 @@ static bool options_read_shapes(struct options *options, const char *text)
         options->random.wanted = true;
         return true;
     }
+    if (strcmp(text, "batches") == 0) {
+        options->random.batches = true;
+        return true;
+    }
     if (strcmp(text, "grid") == 0) {
         options->grid.wanted = true;
         return true;
@@ -154,13 +158,13 @@ static bool options_read_sample_ms(struct options *options, const char *text)
 
 static bool options_read_seed(struct options *options, const char *text)
 {
-    options->random.needing = "--seed";
+    options->random.drawing = "--seed";
     return options_read_number(text, 0, 4294967295, &options->random.seed);
 }
 
 static bool options_read_count(struct options *options, const char *text)
 {
-    options->random.needing = "--count";
+    options->random.drawing = "--count";
     return options_read_number(text, 1, 100000, &options->random.count);
 }
 
@@ -258,14 +262,14 @@ static bool options_read_data(struct options *options, const char *text)
 static const struct option_row option_rows[] = {
     {"--shapes", "NAME", options_read_shapes,
         "add a named list: goals, squares, skinny, deep, small, odd, all, hopper,\n"
-        "corners, random, or grid (default: goals, when no shape is given)"},
+        "corners, random, batches, or grid (default: goals, when no shape is given)"},
     {"--shape", "MxNxK", options_read_shape, "add one shape"},
     {"--shapes-file", "FILE", options_read_shapes_file,
         "add the shapes of a file, one \"M N K\" or \"MxNxK\" a line, with a precision and\n"
         "transposes of its own and a batch behind it or not: \"64 64 64 half nt batch=100\";\n"
         "# starts a comment"},
-    {"--seed", "N", options_read_seed, "of random shapes (default: 1)"},
-    {"--count", "N", options_read_count, "how many random shapes (default: 40)"},
+    {"--seed", "N", options_read_seed, "of random shapes and batches (default: 1)"},
+    {"--count", "N", options_read_count, "how many of these (default: 40)"},
     {"--least-ops", "N", options_read_least_ops,
         "least operations of a random shape (default: 3e7 on a CPU, else 1e6)"},
     {"--most-ops", "N", options_read_most_ops,
@@ -383,9 +387,24 @@ static void options_add_own_precisions(struct options *options)
     }
 }
 
+static bool options_has_batches(const struct options *options)
+{
+    bool has = options->random.batches;
+
+    for (size_t i = 0; i < options->shapes.count; i++) {
+        has = has || options->shapes.items[i].batch > 1;
+    }
+    return has;
+}
+
 /* Whether there are the shapes that other options are for. */
 static bool options_fit(const struct options *options)
 {
+    if (!options->random.wanted && !options->random.batches && options->random.drawing != NULL) {
+        fprintf(stderr, "kiln-bench: %s is for --shapes random or batches\n",
+                options->random.drawing);
+        return false;
+    }
     if (!options->random.wanted && options->random.needing != NULL) {
         fprintf(stderr, "kiln-bench: %s is for --shapes random\n", options->random.needing);
         return false;
@@ -396,6 +415,11 @@ static bool options_fit(const struct options *options)
     }
     if (!options->random.wanted && !options->grid.wanted && options->random.limits.largest != 0) {
         fprintf(stderr, "kiln-bench: --largest is for --shapes random or grid\n");
+        return false;
+    }
+    if (options_has_batches(options) &&
+            (options->data != NULL || options_measure_else(options->mode))) {
+        fprintf(stderr, "kiln-bench: batches are for comparisons, of uniform random numbers\n");
         return false;
     }
     if (options->best && options_measure_else(options->mode)) {
@@ -433,8 +457,8 @@ bool options_parse(struct options *options, int argc, char **argv)
         options_read_transpose(options, "nn");
     }
     options_add_own_precisions(options);
-    return options->shapes.count > 0 || options->random.wanted || options->grid.wanted ||
-           options_read_shapes(options, "goals");
+    return options->shapes.count > 0 || options->random.wanted || options->random.batches ||
+           options->grid.wanted || options_read_shapes(options, "goals");
 }
 
 /* 1 GiB for A, B and C in double precision, or in complex double where that is asked for; or what
@@ -472,6 +496,9 @@ bool options_draw(struct options *options, const struct device *device)
                 shapes_add_drawn(&options->shapes, limits, options->random.seed,
                         options->random.count, error, sizeof(error));
 
+    good = good &&
+           (!options->random.batches || shapes_add_batches(&options->shapes, options->random.seed,
+                                                options->random.count, error, sizeof(error)));
     good = good && (!options->grid.wanted || shapes_add_grid(&options->shapes, limits,
                                                      options->grid.k, error, sizeof(error)));
     if (!good) {

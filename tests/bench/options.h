@@ -30,7 +30,9 @@ enum { OPTIONS_MAX_PRECISIONS = KILN_NUM_PRECISIONS, OPTIONS_MAX_TRANSPOSES = 4 
 /* What shapes are drawn; a limit of 0 is left to the device. */
 struct options_random {
     bool wanted;
+    bool batches;                      /* wanted too */
     const char *needing;               /* an option that was given and is for random shapes alone */
+    const char *drawing;               /* likewise, or for batches */
     size_t seed, count;
     struct draw_limits limits;
 };

@@ -8,6 +8,7 @@
 
 #include "core/draw.h"
 #include "core/extents.h"
+#include "core/random.h"
 #include "internal.h"
 
 static const struct shape shapes_goals[] = {
@@ -219,6 +220,55 @@ bool shapes_add_drawn(struct shapes *shapes, const struct draw_limits *limits, u
         };
         if (!shapes_push(shapes, &shape, error, size)) {
             return false;
+        }
+    }
+    return true;
+}
+
+/* A number of so many bits, up to these, each as likely as the others. */
+static size_t shapes_draw_extent(uint64_t *state, unsigned least_bits, unsigned most_bits)
+{
+    unsigned bits = least_bits + (unsigned) (random_next(state) % (most_bits - least_bits + 1));
+    size_t leading = (size_t) 1 << (bits - 1);
+
+    return leading + random_next(state) % leading;
+}
+
+/* Multiples of 8 but for what is below. */
+static size_t shapes_round(size_t extent)
+{
+    return extent < 8 ? extent : extent / 8 * 8;
+}
+
+bool shapes_add_batches(struct shapes *shapes, uint64_t seed, size_t count, char *error,
+        size_t size)
+{
+    uint64_t state = seed;
+
+    for (size_t added = 0; added < count;) {
+        size_t m = shapes_draw_extent(&state, 2, 9), n = shapes_draw_extent(&state, 2, 9);
+        size_t k = shapes_draw_extent(&state, 3, 10), batch = shapes_draw_extent(&state, 2, 13);
+        unsigned pair = (unsigned) (random_next(&state) % 4);
+
+        if (added % 2 == 1) {
+            m = shapes_round(m), n = shapes_round(n), k = shapes_round(k);
+        }
+        const double operations = 2.0 * (double) m * (double) n * (double) k * (double) batch;
+        const struct shape shape = { .m = m,
+            .n = n,
+            .k = k,
+            .group = "batches",
+            .has_pair = true,
+            .transa = pair / 2 == 1,
+            .transb = pair % 2 == 1,
+            .batch = batch };
+
+        if (operations >= 3e7 && operations <= 1.5e10 &&
+                batch * (m * k + k * n + m * n) <= 10000000) {
+            if (!shapes_push(shapes, &shape, error, size)) {
+                return false;
+            }
+            added++;
         }
     }
     return true;

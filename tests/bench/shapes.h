@@ -41,6 +41,13 @@ bool shapes_add_file(struct shapes *shapes, const char *path, char *error, size_
 bool shapes_add_drawn(struct shapes *shapes, const struct draw_limits *limits, uint64_t seed,
         size_t count, char *error, size_t size);
 
+/* Adds `count` random batches, each with transposes of its own: M and N up to 511, K up to 1023, up
+ * to 8191 members, every second one of multiples of 8; what has from 3e7 to 1.5e10 operations and
+ * no more than 1e7 elements. The same for the same seed. False with a message when memory is
+ * short. */
+bool shapes_add_batches(struct shapes *shapes, uint64_t seed, size_t count, char *error,
+        size_t size);
+
 /* Adds the grid of that K: M and N are all powers of two from 16 to the largest extent of the
  * limits. What has more elements than these allow is left out. False with a message when nothing is
  * left. */

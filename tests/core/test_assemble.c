@@ -529,6 +529,7 @@ static void check_traits(const struct assembly *assembly, const struct config *c
     assert_int_equal(traits.unit_turns, recipe->unit_turns);
     assert_int_equal(traits.shares, recipe->shares);
     assert_int_equal(traits.as_is, recipe->as_is);
+    assert_int_equal(traits.batches, recipe->batches);
 }
 
 static void traits_are_those_of_the_recipe(void **state)

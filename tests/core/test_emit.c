@@ -78,6 +78,7 @@ static void check_recipe(const struct kiln_recipe *a, const struct kiln_recipe *
     assert_int_equal(a->unit_turns, b->unit_turns);
     assert_int_equal(a->shares, b->shares);
     assert_int_equal(a->as_is, b->as_is);
+    assert_int_equal(a->batches, b->batches);
     assert_int_equal(a->time == NULL, b->time == NULL);
     if (a->time)
         assert_memory_equal(a->time, b->time, sizeof *a->time);

@@ -170,6 +170,7 @@ static void tiles_are_stated(void **state)
             assert_true(parts_have_values(family->shares, &scope, 0));
             assert_true(parts_have_values(family->as_is[0], &scope, 0));
             assert_true(parts_have_values(family->as_is[1], &scope, 0));
+            assert_true(parts_have_values(family->batches, &scope, 0));
             assert_true(parts_have_values(family->unit_turns, &scope, 0));
             assert_true(parts_have_values(family->block[0], &scope, 1));
             assert_true(parts_have_values(family->block[1], &scope, 1));

@@ -209,7 +209,7 @@ static const struct place recipe_places[] = {
     PLACE(kiln_recipe, guard.c), PLACE(kiln_recipe, guard.most), PLACE(kiln_recipe, guard.rest),
     PLACE(kiln_recipe, tile), PLACE(kiln_recipe, reach), PLACE(kiln_recipe, unit_parts),
     PLACE(kiln_recipe, unit_turns),
-    PLACE(kiln_recipe, shares), PLACE(kiln_recipe, as_is),
+    PLACE(kiln_recipe, shares), PLACE(kiln_recipe, as_is), PLACE(kiln_recipe, batches),
     PLACE(kiln_recipe, program), PLACE(kiln_recipe, num_stages), PLACE(kiln_recipe, num_regions),
     PLACE(kiln_recipe, kinds), PLACE(kiln_recipe, vector_floats),
 };

@@ -462,6 +462,7 @@ static struct kiln_recipe batching(const struct kiln_stage *stage)
         .index_bits = 64,
         .tile = { 32, 64, 16 },
         .reach = { 32, 64, 16 },
+        .batches = 1,
         .num_stages = 1,
         .stages = stage };
 }
@@ -528,8 +529,8 @@ static void members_are_launched_together_where_they_gain(void **state)
     recipe.regions = &region;
     assert_int_equal(kiln_num_members(&recipe, &p, 0, 4), 1);
     assert_int_equal(kiln_num_members(&recipe, &p, KILN_PREPARED_A, 4), 3);
-    const struct kiln_stage alone = multiply;
-    recipe = batching(&alone);
+    recipe = batching(&stage);
+    recipe.batches = 0;
     assert_int_equal(kiln_num_members(&recipe, &p, 0, 4), 1);
 }
 

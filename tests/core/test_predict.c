@@ -70,13 +70,6 @@ static void rounds_are_whole(void **state)
  * launched one by one, each takes as long as one. Alone, small ones wait for the host. */
 static void members_are_tiles_of_one_launch(void **state)
 {
-    static const struct kiln_stage stage = { .entry = "mul",
-        .work_dim = 1,
-        .dim = { KILN_DIM_M },
-        .tile = { 32 },
-        .local = { 1 },
-        .num_args = 1,
-        .args = { KILN_ARG_C_STRIDE } };
     const struct kiln_time time = {
         .coefficient = { [KILN_TERM_CALL] = 500, [KILN_TERM_ROUNDS] = 1000, [KILN_TERM_C] = 1 }
     };
@@ -85,8 +78,7 @@ static void members_are_tiles_of_one_launch(void **state)
     struct kiln_product product = dense(33, 64, 100); /* two tiles */
     uint64_t terms[KILN_NUM_TERMS];
     (void) state;
-    recipe.num_stages = 1;
-    recipe.stages = &stage;
+    recipe.batches = 1;
     recipe.time = &time;
     product.batch_count = 11;
     for (unsigned turns = 0; turns < 3; turns++) {

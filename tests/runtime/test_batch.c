@@ -51,6 +51,7 @@ static struct kiln_gemm begin(struct fixture *f, size_t members)
             .index_bits = 32,
             .tile = { 4, 4, 1 },
             .reach = { 4, 4, 1 },
+            .batches = 1,
             .num_stages = 1,
             .num_regions = 1,
             .stages = &stage,

@@ -290,7 +290,8 @@ static void spoil_recipe(struct clay *c, int fault)
     c->regions[0].each_part = fault == 32 ? 2 : fault == 36;
     c->regions[1].each_part = fault == 33; /* it holds an operand */
     c->regions[0].each_member = fault == 41 ? 2 : 0;
-    c->regions[1].each_member = fault == 42; /* likewise */
+    c->regions[1].each_member = fault == 42;                   /* likewise */
+    c->recipe.batches = fault == 46 ? 1 : fault == 47 ? 2 : 0; /* it is told of no strides */
     if (fault >= 43 && fault < 46) { /* not told of all strides; told where nothing is multiplied */
         struct kiln_stage *stage = &c->stages[fault == 45 ? 0 : 1];
         stage->args[stage->num_args++] = fault == 43 ? KILN_ARG_C_STRIDE
@@ -341,7 +342,7 @@ static void each_fault_makes_a_bundle_unsound(void **state)
         void (*spoil)(struct clay *c, int fault);
         int num_faults;
     } parts[] = { { spoil_pool, 12 }, { spoil_program, 4 }, { spoil_stage, 10 },
-        { spoil_preparation, 25 }, { spoil_recipe, 46 }, { spoil_time, 8 * KILN_NUM_TERMS },
+        { spoil_preparation, 25 }, { spoil_recipe, 48 }, { spoil_time, 8 * KILN_NUM_TERMS },
         { spoil_pin, 6 }, { spoil_bundle, 6 } };
     struct clay c;
     (void) state;

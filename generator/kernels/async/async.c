@@ -159,6 +159,7 @@ const struct family family_async = {
     TABLE(regions),
     TABLE(presets),
     .prelude = "async/prelude",
+    .batches = "BATCHES",
     .guard = { "1", "1", "1" },
     .align = { "COPYA || ANYWHERE ? 1 : PIECEA / ELEM_BYTES",
         "COPYB || ANYWHERE ? 1 : PIECEB / ELEM_BYTES", "1" },

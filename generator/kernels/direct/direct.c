@@ -62,6 +62,7 @@ const struct family family_direct = {
     TABLE(stages),
     TABLE(presets),
     .prelude = "common/elements",
+    .batches = "1",
     .guard = { "1", "1", "1" },
     .tile = { "WGM * TM", "WGN * TN", "KU" },
     .edges = { "TM", "VEC; TN", NULL },

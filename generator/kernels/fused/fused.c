@@ -120,6 +120,7 @@ const struct family family_fused = {
     TABLE(presets),
     .prelude = "common/elements",
     .triangles = 1,
+    .batches = "1",
     .guard = { "1", "1", "1" },
     .tile = { "TM", "SPAN", "KU" },
     .edges = { "MB * TM", "TN; PANELS * TN", "SPAN; KC; DEPTH" },

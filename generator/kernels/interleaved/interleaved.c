@@ -129,6 +129,7 @@ const struct family family_interleaved = {
     TABLE(regions),
     TABLE(presets),
     .prelude = "interleaved/prelude",
+    .batches = "BATCHES",
     .guard = { "1", "1", "1" },
     .align = { "BYTES / ELEM_BYTES", "BYTES / ELEM_BYTES", "1" },
     .most = { "1073741568", "1073741568", "1073741568" },

@@ -216,6 +216,7 @@ const struct family family_thin = {
     TABLE(regions),
     TABLE(presets),
     .prelude = "common/elements",
+    .batches = "1",
     .guard = { "1", "1", "1" },
     .most = { "SIDE ? 0 : 2 * SHORT", "SIDE ? 2 * SHORT : 0", "0" },
     .tile = { "SIDE ? BLKL : SHORT", "SIDE ? SHORT : BLKL", "STEP" },

@@ -150,6 +150,7 @@ const struct family family_tiled = {
     TABLE(regions),
     TABLE(presets),
     .prelude = "common/elements",
+    .batches = "1",
     .guard = { "GUARD ? 1 : BLKM", "GUARD ? 1 : BLKN", "GUARD ? 1 : KT" },
     // A band's tiles are counted in an index.
     .most = { NULL, "ORDER == 2 && INDEX == 32 && GROUP > BLKN ? 2147483647 / GROUP * BLKN : 0" },

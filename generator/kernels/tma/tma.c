@@ -192,6 +192,7 @@ const struct family family_tma = {
     TABLE(regions),
     TABLE(presets),
     .prelude = "tma/prelude",
+    .batches = "BATCHES",
     .guard = { "EDGES && !STREAM && !WGMMA ? BM : 1",
         "EDGES && !STREAM && !WGMMA ? BN : 1", "1" },
     .rest = { "4", "4", "0" },
