@@ -250,6 +250,31 @@ static bool open_device(const char *name, struct embedding *e, char error[FAMILY
     return e->cl;
 }
 
+bool embed_is_for(const char *device, const struct device_facts *tuned,
+        char error[FAMILY_ERROR_BYTES])
+{
+    cl_device_id found;
+    struct device_facts here;
+    char cause[FAMILY_ERROR_BYTES];
+    if (!device_find(device, &found, cause) || !device_facts(found, &here, cause)) {
+        snprintf(error, FAMILY_ERROR_BYTES, "binaries need the device of the journal: %.200s",
+                cause);
+        return false;
+    }
+    const struct {
+        const char *what, *here, *tuned;
+    } names[] = { { "platform", here.platform, tuned->platform },
+        { "device", here.device, tuned->device }, { "driver", here.driver, tuned->driver } };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i].here, names[i].tuned)) {
+            snprintf(error, FAMILY_ERROR_BYTES,
+                    "binaries need the device of the journal: the %s here is '%.80s', not '%.80s'",
+                    names[i].what, names[i].here, names[i].tuned);
+            return false;
+        }
+    return true;
+}
+
 static void open_maker(struct embedding *e, const struct cubin_tools *tools)
 {
     const long capability = e->facts.value[FACT_COMPUTE_CAPABILITY];

@@ -4,6 +4,11 @@
 
 #include "embed_crew.h"
 
+/* Whether what is made on the device that a name finds is of use where it was tuned: platform,
+ * device and driver are those of `tuned`. False with a message otherwise. */
+bool embed_is_for(const char *device, const struct device_facts *tuned,
+        char error[FAMILY_ERROR_BYTES]);
+
 /* Builds every program of the assembly on the device and adds its binary, keyed by platform,
  * device, driver and source hash. On NVIDIA's devices this is a cubin, keyed by platform, compute
  * capability and source hash, and by the driver where it needs that; behind it, or in its place

@@ -1,6 +1,7 @@
 /* tune.c: the command that turns a device into a bundle. */
 #include "options.h"
 #include "clock.h"
+#include "embed.h"
 #include "linked.h"
 #include "ninja.h"
 #include "own_shapes.h"
@@ -149,7 +150,7 @@ static int conclude(const struct options *options, struct tuner *tuner)
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* A run over what a journal holds, without a device. */
+/* A run over what a journal holds, without a device but for binaries. */
 static int replay(const struct options *options, struct tuner *tuner)
 {
     char path[PATH_BYTES], error[FAMILY_ERROR_BYTES];
@@ -170,6 +171,9 @@ static int replay(const struct options *options, struct tuner *tuner)
         return fail("the journal was made by another version of the kernels");
     if (options->shard.num || tuner->records.head.shard.num)
         return fail("a replay needs a whole journal, not one shard of a search");
+    if (options->embed != EMBED_SOURCE &&
+            !embed_is_for(options->device, &tuner->records.head.facts, error))
+        return fail(error);
     tune_all(options, tuner);
     return conclude(options, tuner);
 }

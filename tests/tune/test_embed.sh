@@ -51,6 +51,20 @@ for kind in binary both; do
         --journal "$dir/journal.tsv" --output "$dir/$kind"
 done
 
+# A replay makes binaries on the device that the journal is of, and leaves nothing on another one.
+replay()
+{
+    "$tune" tune --replay --quiet --seconds 10 --precisions single --name embedded \
+        --embed binary --journal "$1" --output "$2"
+}
+replay "$dir/journal.tsv" "$dir/replayed"
+grep -q '^static const struct kiln_binary' "$dir/replayed/bundle.c"
+sed '2s/\t[^\t]*\t/\tAnother platform\t/' "$dir/journal.tsv" > "$dir/another.tsv"
+! replay "$dir/another.tsv" "$dir/elsewhere" 2> "$dir/error" || exit 1
+grep -q "need the device of the journal: the platform here is .*, not 'Another platform'" \
+    "$dir/error"
+[ ! -e "$dir/elsewhere/bundle.c" ]
+
 ! grep -q piece_ "$dir/binary/bundle.c" || { echo "--embed binary left source" >&2; exit 1; }
 build_and_run "$dir/binary/bundle.c" "$@" | tee "$dir/out"
 grep -q 'program: binary' "$dir/out"

@@ -2,6 +2,7 @@
  * OpenCL driver with stand-ins for what makes cubins.
  * usage: test_embed_cubin FAKE_CUDA FAKE_PTXAS */
 #include "embed_world.h"
+#include "tune/device.h"
 
 enum { NUM_PROGRAMS = 2 };
 
@@ -178,6 +179,31 @@ static void what_does_not_build_is_an_error(void **state)
     close_world(&w);
 }
 
+/* Of no use are those that another platform, device or driver makes; how much it can do does not
+ * matter, as a device may be tuned as a lesser one. */
+static void another_device_than_the_journals_is_refused(void **state)
+{
+    struct world w;
+    struct device_facts tuned;
+    (void) state;
+    open_world(&w, NUM_PROGRAMS);
+    assert_true(device_facts(w.device, &tuned, w.error));
+    tuned.value[FACT_LOCAL_BYTES] /= 2;
+    assert_true(embed_is_for("Stub", &tuned, w.error));
+    char *const names[] = { tuned.platform, tuned.device, tuned.driver };
+    for (unsigned i = 0; i < 3; i++) {
+        const char first = names[i][0];
+        names[i][0] = 'X';
+        assert_false(embed_is_for("", &tuned, w.error));
+        assert_non_null(strstr(w.error, "need the device of the journal"));
+        assert_non_null(strstr(w.error, names[i]));
+        names[i][0] = first;
+    }
+    assert_false(embed_is_for("Another", &tuned, w.error));
+    assert_non_null(strstr(w.error, "need the device of the journal: no device's name contains"));
+    close_world(&w);
+}
+
 /* On another vendor's device, the very device and driver. */
 static void others_have_binaries_of_their_own(void **state)
 {
@@ -210,6 +236,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(another_capability_gets_no_cubin),
         cmocka_unit_test(without_cubins_ptx_is_embedded),
         cmocka_unit_test(what_does_not_build_is_an_error),
+        cmocka_unit_test(another_device_than_the_journals_is_refused),
         cmocka_unit_test(others_have_binaries_of_their_own),
     };
     if (argc != 3)
