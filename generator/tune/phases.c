@@ -269,7 +269,7 @@ bool phases_finish(struct tuner *tuner, const struct precision *precision)
     return check_edges(&phases);
 }
 
-bool phases_run(struct tuner *tuner, const struct precision *precision, double seconds)
+static bool run_all(struct tuner *tuner, const struct precision *precision, double seconds)
 {
     struct phases phases = phases_of(tuner, precision, seconds);
     find_speed(&phases);
@@ -282,4 +282,10 @@ bool phases_run(struct tuner *tuner, const struct precision *precision, double s
            finals_time(&phases, RECORD_MATRIX, "tune", MATRIX_SHAPES, drawn_end) &&
            finals_fill(&phases, "tune", MATRIX_SHAPES, matrix_end) &&
            finals_time(&phases, RECORD_HELD, "held", HELD_SHAPES, 1);
+}
+
+bool phases_run(struct tuner *tuner, const struct precision *precision, double seconds)
+{
+    tuner->is_done[precision - precisions] = run_all(tuner, precision, seconds);
+    return tuner->is_done[precision - precisions];
 }

@@ -139,7 +139,8 @@ static struct tally count(const struct tuner *tuner, const struct precision *pre
 void result_why(const struct tuner *tuner, const struct precision *precision,
         char why[FAMILY_ERROR_BYTES])
 {
-    const char *const ended = tuner->is_interrupted ? "interrupted" : "the budget ended";
+    const bool is_cut = tuner->is_interrupted && !tuner->is_done[precision - precisions];
+    const char *const ended = is_cut ? "interrupted" : "the budget ended";
     const struct tally tried = count(tuner, precision, false);
     const struct tally edges = count(tuner, precision, true);
     struct select_generic against;

@@ -61,6 +61,7 @@ struct tuner {
     bool is_lost;                      /* it was the child: the device or its driver */
     const volatile int *stop;          /* Ctrl-C */
     bool is_interrupted;               /* it has ended the measuring */
+    bool is_done[KILN_NUM_PRECISIONS]; /* of precisions[]: it used its part of the budget */
     char error[FAMILY_ERROR_BYTES];
     char phase[96];                    /* for progress */
     double last_line;                  /* clock when the last line of progress was printed */

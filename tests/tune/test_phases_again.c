@@ -2,6 +2,10 @@
  * ahead. With made-up times in place of a device. */
 #include "phases_world.h"
 #include "finals.h"
+#include "result.h"
+
+extern const struct kiln_bundle *const kiln_linked_bundles[];
+const struct kiln_bundle *const kiln_linked_bundles[] = { NULL };
 
 /* ---- Budgets and ends ---- */
 
@@ -38,6 +42,27 @@ static void what_was_interrupted_can_ship(void **state)
         assert_true(select_within(&tuner.records, "some", NULL, &winners, error));
         assert_true(winners.num_recipes > 0);
     }
+}
+
+/* One that has used its part of the budget was not interrupted, even with nothing to ship. */
+static void only_what_was_cut_short_is_called_interrupted(void **state)
+{
+    char why[FAMILY_ERROR_BYTES];
+    (void) state;
+    make_tuner(search_find("random"), 40);
+    tuner.facts.value[FACT_HAS_DOUBLE] = 1;
+    outcome = "late";
+    assert_true(run_made(20));
+    outcome = "ok";
+    stop_after = tuner.records.num + 3;
+    assert_false(phases_run(&tuner, precision_find("double"), 20));
+    tuner.is_interrupted = true;
+    result_why(&tuner, precision_find("single"), why);
+    assert_non_null(strstr(why, "the budget ended before"));
+    result_why(&tuner, precision_find("double"), why);
+    assert_non_null(strstr(why, "interrupted before"));
+    result_why(&tuner, precision_find("half"), why);
+    assert_string_equal(why, "interrupted before it began");
 }
 
 static void generic_that_wins_is_verified(void **state)
@@ -344,6 +369,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(budgets_hold),
         TEST(what_was_interrupted_can_ship),
+        TEST(only_what_was_cut_short_is_called_interrupted),
         TEST(generic_that_wins_is_verified),
         TEST(a_finalist_far_behind_is_left_out),
         TEST(who_was_left_out_and_may_be_best_is_timed),
