@@ -2,6 +2,7 @@
 #include "core/assemble.h"
 #include "core/bench.h"
 #include "core/describe.h"
+#include "core/embedded.h"
 #include "core/emit.h"
 #include "core/files.h"
 #include "core/forms.h"
@@ -280,36 +281,34 @@ static bool read_winners(const char *path, struct winners *winners)
     return ok;
 }
 
-/* The bundle of a winners file as C. */
-static bool emit_file(const char *path, const struct winners *winners, struct text *text)
+/* False with a message; free the assembly in any case. */
+static bool assemble_file(const char *path, const struct winners *winners,
+        struct assembly *assembly)
 {
-    struct assembly assembly;
-    struct text comment = { 0 };
     char error[FAMILY_ERROR_BYTES];
-    const bool ok = winners_assemble(winners, &assembly, error);
-    if (ok) {
-        winners_comment(winners, &comment);
-        emit_bundle(&assembly.bundle, comment.bytes, text);
-    } else
+    const bool ok = winners_assemble(winners, assembly, error);
+    if (!ok)
         fprintf(stderr, "kiln-gen: %s: %s\n", path, error);
-    text_free(&comment);
-    assembly_free(&assembly);
     return ok;
 }
 
 static int command_emit(const struct options *options)
 {
     static struct winners winners;
-    struct text text = { 0 };
+    struct assembly assembly;
+    struct text comment = { 0 }, text = { 0 };
     if (options->num_words != 1)
         return usage("%s", "emit needs one winners file");
     if (!read_winners(options->words[0], &winners))
         return EXIT_FAILURE;
-    if (!emit_file(options->words[0], &winners, &text)) {
-        text_free(&text);
-        return EXIT_FAILURE;
+    const bool ok = assemble_file(options->words[0], &winners, &assembly);
+    if (ok) {
+        winners_comment(&winners, &comment);
+        emit_bundle(&assembly.bundle, comment.bytes, &text);
     }
-    return finish(options, &text);
+    text_free(&comment);
+    assembly_free(&assembly);
+    return ok ? finish(options, &text) : EXIT_FAILURE;
 }
 
 /* Names each winner whose text is not what was timed, and for which pairs. */
@@ -330,48 +329,55 @@ static void name_changed(const char *dir, const struct winners *winners)
     }
 }
 
-/* A bundle with device binaries cannot be emitted again without the device; but it must hold a
- * binary for, or the text of, each program that is emitted now: its hash stands in the file. */
-static bool holds_programs(const char *committed, const char *emitted)
+/* Whether the assembly is what bundle.c holds; a message when it is not. */
+static bool compare(const char *path, const char *comment, struct assembly *assembly)
 {
-    static const char mark[] = "    { UINT64_C(0x";
-    char hash[40];
-    if (!strstr(committed, "static const struct kiln_binary "))
-        return false;
-    for (const char *p = emitted; (p = strstr(p, mark)); p++) {
-        snprintf(hash, sizeof hash, "%.*s", (int) (sizeof mark - 1 + 16), p);
-        if (!strstr(committed, hash + 4))
-            return false;
+    struct text text = { 0 };
+    char error[FILES_ERROR_BYTES];
+    char *committed = files_read(path, error);
+    bool same = false;
+    if (!committed) {
+        fail("%s", error);
+    } else if (embedded_is_there(committed)) {
+        same = embedded_is_emitted(committed, assembly, comment);
+        if (!same)
+            fail("%s is not what its winners.tsv emits, but for its binaries: run kiln-tune tune "
+                 "--replay --embed",
+                    path);
+    } else {
+        emit_bundle(&assembly->bundle, comment, &text);
+        same = text.bytes && !strcmp(committed, text.bytes);
+        if (!same)
+            fail("%s is not what its winners.tsv emits: run kiln-gen emit", path);
     }
-    return true;
+    free(committed);
+    text_free(&text);
+    return same;
 }
 
 static bool check_one(const char *dir)
 {
     static struct winners winners;
-    struct text text = { 0 };
+    struct assembly assembly;
+    struct text comment = { 0 };
     char path[4096], error[FILES_ERROR_BYTES];
     snprintf(path, sizeof path, "%s/winners.tsv", dir);
-    if (!read_winners(path, &winners) || !emit_file(path, &winners, &text)) {
-        text_free(&text);
+    if (!read_winners(path, &winners))
         return false;
+    bool ok = assemble_file(path, &winners, &assembly);
+    if (ok) {
+        const char *wanting = winners_wanting(&winners);
+        if (winners_find_changed(&winners, error))
+            name_changed(dir, &winners);
+        winners_comment(&winners, &comment);
+        snprintf(path, sizeof path, "%s/bundle.c", dir);
+        ok = compare(path, comment.bytes, &assembly) && !wanting;
+        if (wanting)
+            fprintf(stderr, "kiln-gen: %s/winners.tsv: %s\n", dir, wanting);
     }
-    if (winners_find_changed(&winners, error))
-        name_changed(dir, &winners);
-    snprintf(path, sizeof path, "%s/bundle.c", dir);
-    char *committed = files_read(path, error);
-    const char *wanting = winners_wanting(&winners);
-    const bool same = committed && text.bytes &&
-                      (!strcmp(committed, text.bytes) || holds_programs(committed, text.bytes));
-    if (!committed)
-        fail("%s", error);
-    else if (!same)
-        fail("%s is not what its winners.tsv emits: run kiln-gen emit", path);
-    if (wanting)
-        fprintf(stderr, "kiln-gen: %s/winners.tsv: %s\n", dir, wanting);
-    free(committed);
-    text_free(&text);
-    return same && !wanting;
+    text_free(&comment);
+    assembly_free(&assembly);
+    return ok;
 }
 
 static int command_check(const struct options *options)

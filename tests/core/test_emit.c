@@ -1,10 +1,11 @@
-/* test_emit.c: bundles as C, generator/core/emit.c.
+/* test_emit.c: bundles as C, generator/core/emit.c and embedded.c.
  *
  * What is emitted is compiled with every warning an error, loaded, and compared with the bundle in
  * memory field by field.
  */
 #include "wide.h"
 #include "assemble.h"
+#include "embedded.h"
 #include "emit.h"
 #include "fnv.h"
 #include "winners.h"
@@ -318,6 +319,115 @@ static void binaries_beside_and_instead_of_source(void **state)
     assembly_free(&assembly);
 }
 
+/* ---- Emitted without the binaries ---- */
+
+enum { EMBEDDED_PROGRAMS = 4 };
+
+static const unsigned char embedded_bytes[] = { 11, 22, 33 };
+
+static void open_embedded(struct assembly *assembly)
+{
+    const struct device_facts facts = facts_wide();
+    assert_true(assembly_init(assembly, "embedded-1", &facts));
+    add_all_pairs(assembly, "direct", "single");
+    assert_int_equal(assembly->bundle.num_programs, EMBEDDED_PROGRAMS);
+}
+
+/* Two binaries of the first program and one of each other; what is in the mask has text too. */
+static void emit_embedded(unsigned with_text, struct text *text)
+{
+    struct assembly assembly;
+    struct kiln_binary binaries[EMBEDDED_PROGRAMS][2];
+    open_embedded(&assembly);
+    for (unsigned i = 0; i < EMBEDDED_PROGRAMS; i++) {
+        struct kiln_program *program = &assembly.programs[i];
+        for (unsigned b = 0; b < 2; b++)
+            binaries[i][b] = (struct kiln_binary){ .platform = "a platform",
+                .source_hash = program->hash,
+                .data = embedded_bytes,
+                .size = sizeof embedded_bytes };
+        program->binaries = binaries[i];
+        program->num_binaries = i ? 1 : 2;
+        if (!(with_text >> i & 1))
+            program->first_symbol = program->num_symbols = program->text_bytes = 0;
+    }
+    emit_bundle(&assembly.bundle, " * A comment.\n", text);
+    assert_false(text->failed);
+    assembly_free(&assembly);
+}
+
+static bool is_emitted(const char *source, const char *comment, const char *changed)
+{
+    struct assembly assembly;
+    open_embedded(&assembly);
+    if (changed && !strcmp(changed, "recipe"))
+        assembly.recipes[3].guard.k++;
+    if (changed && !strcmp(changed, "program"))
+        assembly.programs[3].hash++;
+    if (changed && !strcmp(changed, "fewer"))
+        assembly.bundle.num_programs--;
+    assert_true(embedded_is_there(source));
+    const bool is = embedded_is_emitted(source, &assembly, comment);
+    assembly_free(&assembly);
+    return is;
+}
+
+/* The same text with one part of it replaced. */
+static bool is_emitted_with(const struct text *text, const char *part, const char *by)
+{
+    struct text edited = { 0 };
+    const char *at = strstr(text->bytes, part);
+    assert_non_null(at);
+    text_add(&edited, "%.*s%s%s", (int) (at - text->bytes), text->bytes, by, at + strlen(part));
+    const bool is = is_emitted(edited.bytes, " * A comment.\n", NULL);
+    text_free(&edited);
+    return is;
+}
+
+static void bytes_of_binaries_alone_may_differ(void **state)
+{
+    static const char data[] = "bundle_embedded_1_binary_2_0[] = {\n    11,22,33,\n";
+    (void) state;
+    for (unsigned with_text = 0; with_text < 1 << EMBEDDED_PROGRAMS; with_text += 3) {
+        struct text text = { 0 };
+        emit_embedded(with_text, &text);
+        assert_true(is_emitted(text.bytes, " * A comment.\n", NULL));
+        assert_false(is_emitted(text.bytes, " * Another.\n", NULL));
+        assert_false(is_emitted(text.bytes, " * A comment.\n", "recipe"));
+        assert_false(is_emitted(text.bytes, " * A comment.\n", "program"));
+        assert_false(is_emitted(text.bytes, " * A comment.\n", "fewer"));
+        assert_true(
+                is_emitted_with(&text, data, "bundle_embedded_1_binary_2_0[] = {\n    1,2,3,4,\n"));
+        assert_true(is_emitted_with(&text, "\"a platform\"", "\"another\""));
+        assert_false(is_emitted_with(&text, "2, bundle_embedded_1_binaries_0 }", "0, NULL }"));
+        assert_false(is_emitted_with(&text, "bundle_embedded_1_binaries_1 }",
+                "bundle_embedded_1_binaries_2 }"));
+        assert_false(is_emitted_with(&text, "1, bundle_embedded_1_binaries_1 }",
+                "2, bundle_embedded_1_binaries_1 }"));
+        assert_false(is_emitted_with(&text, ".name = \"embedded-1\"", ".name = \"embedded.1\""));
+        assert_false(is_emitted_with(&text, "_stages[] = {\n", "_stages[] = {\n\n"));
+        assert_false(is_emitted_with(&text, "#include \"bundle.h\"\n", ""));
+        text_add(&text, "/* edited */\n");
+        assert_false(is_emitted(text.bytes, " * A comment.\n", NULL));
+        text_free(&text);
+    }
+}
+
+/* As where a recipe has changed since: its program is another one, by its hash. */
+static void binaries_of_other_source_are_noticed(void **state)
+{
+    struct text text = { 0 };
+    char *at;
+    (void) state;
+    emit_embedded(0, &text);
+    at = strstr(text.bytes, "UINT64_C(0x");
+    assert_non_null(at);
+    at += strlen("UINT64_C(0x");
+    *at = *at == '0' ? '1' : '0';
+    assert_false(is_emitted(text.bytes, " * A comment.\n", NULL));
+    text_free(&text);
+}
+
 static void a_bundle_without_recipes(void **state)
 {
     (void) state;
@@ -344,6 +454,8 @@ int main(void)
         cmocka_unit_test(times_come_back),
         cmocka_unit_test(texts_that_need_escapes),
         cmocka_unit_test(binaries_beside_and_instead_of_source),
+        cmocka_unit_test(bytes_of_binaries_alone_may_differ),
+        cmocka_unit_test(binaries_of_other_source_are_noticed),
         cmocka_unit_test(a_bundle_without_recipes),
         cmocka_unit_test(symbols),
     };

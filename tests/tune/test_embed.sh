@@ -2,10 +2,10 @@
 # A bundle of device binaries alone multiplies without the driver's compiler; with both, a binary
 # that does not match falls back to source. NO_COMPILER, preloaded, takes the driver's compiler
 # away: then the binaries alone serve.
-# usage: test_embed.sh KILN_TUNE SOURCE_ROOT NO_COMPILER CC...
+# usage: test_embed.sh KILN_TUNE KILN_GEN SOURCE_ROOT NO_COMPILER CC...
 set -eu
-tune=$1 root=$2 no_compiler=$3
-shift 3
+tune=$1 gen=$2 root=$3 no_compiler=$4
+shift 4
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 "$tune" probe > "$dir/device.tsv" 2> "$dir/error" || {
@@ -49,6 +49,17 @@ program=embed_probe preload=
 for kind in binary both; do
     "$tune" tune --quiet --seconds 10 --precisions single --name embedded --embed $kind \
         --journal "$dir/journal.tsv" --output "$dir/$kind"
+done
+
+# What winners.tsv emits is compared with all of it but the binaries.
+for kind in binary both; do
+    "$gen" check "$dir/$kind"
+    mkdir "$dir/stale"
+    cp "$dir/$kind/winners.tsv" "$dir/stale"
+    sed '/^static const struct kiln_stage/s/$/ /' "$dir/$kind/bundle.c" > "$dir/stale/bundle.c"
+    ! "$gen" check "$dir/stale" 2> "$dir/error" || exit 1
+    grep -q "is not what its winners.tsv emits, but for its binaries" "$dir/error"
+    rm -r "$dir/stale"
 done
 
 # A replay makes binaries on the device that the journal is of, and leaves nothing on another one.
