@@ -593,29 +593,6 @@ static int command_replay(const struct options *options)
     return finish(options, &text);
 }
 
-enum { ANY_WORDS = -1 };
-
-static const struct command {
-    const char *name;
-    int (*run)(const struct options *options);
-    int most_words;
-} commands[] = {
-    { "families", command_families, 0 }, { "presets", command_presets, 0 },
-    { "space", command_space, 1 }, { "render", command_render, 1 },
-    { "explain", command_explain, 1 }, { "select", command_select, 1 },
-    { "emit", command_emit, 1 }, { "check", command_check, ANY_WORDS },
-    { "replay", command_replay, ANY_WORDS }, { "report", command_report, 1 },
-    { "join", command_join, ANY_WORDS }, { "forms", command_forms, 1 },
-};
-
-static int run(const struct command *command, const struct options *options)
-{
-    const int most = command->most_words;
-    return most != ANY_WORDS && options->num_words > most
-                 ? usage("unexpected '%s'", options->words[most])
-                 : command->run(options);
-}
-
 enum option {
     OPTION_PRECISION, OPTION_TRANSPOSE, OPTION_FACTS, OPTION_OUTPUT, OPTION_NAME, OPTION_STRATEGY,
     OPTION_SEEDS, OPTION_START, OPTION_RANK, OPTION_AHEAD, OPTION_PRESET, OPTION_BUNDLE_KIB,
@@ -636,6 +613,53 @@ static const struct {
     [OPTION_PROVENANCE] = { "provenance", 0 }, [OPTION_STORE] = { "store", 0 },
     [OPTION_BENCH] = { "bench", 0 }, [OPTION_TIMES] = { "times", 0 },
 };
+
+/* The options that a command takes; any other one is wrong usage. */
+#define TAKES(name) (1u << OPTION_##name)
+
+enum {
+    ANY_WORDS = -1,
+    PROBLEM_OPTIONS = TAKES(PRECISION) | TAKES(TRANSPOSE) | TAKES(FACTS) | TAKES(OUTPUT)
+};
+
+static const struct command {
+    const char *name;
+    int (*run)(const struct options *options);
+    int most_words;
+    unsigned options;
+} commands[] = {
+    { "families", command_families, 0, TAKES(OUTPUT) },
+    { "presets", command_presets, 0, TAKES(OUTPUT) },
+    { "space", command_space, 1, PROBLEM_OPTIONS },
+    { "render", command_render, 1, PROBLEM_OPTIONS | TAKES(PRESET) | TAKES(STORE) },
+    { "explain", command_explain, 1, PROBLEM_OPTIONS | TAKES(PRESET) | TAKES(STORE) },
+    { "select", command_select, 1,
+        TAKES(NAME) | TAKES(BUNDLE_KIB) | TAKES(BENCH) | TAKES(TIMES) | TAKES(OUTPUT) },
+    { "emit", command_emit, 1, TAKES(OUTPUT) },
+    { "check", command_check, ANY_WORDS, 0 },
+    { "replay", command_replay, ANY_WORDS,
+        TAKES(STRATEGY) | TAKES(SEEDS) | TAKES(START) | TAKES(RANK) | TAKES(AHEAD) |
+                TAKES(OUTPUT) },
+    { "report", command_report, 1, TAKES(BENCH) | TAKES(OUTPUT) },
+    { "join", command_join, ANY_WORDS, TAKES(NAME) | TAKES(PROVENANCE) | TAKES(OUTPUT) },
+    { "forms", command_forms, 1, TAKES(OUTPUT) },
+};
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (!strcmp(commands[i].name, name))
+            return &commands[i];
+    return NULL;
+}
+
+static int run(const struct command *command, const struct options *options)
+{
+    const int most = command->most_words;
+    return most != ANY_WORDS && options->num_words > most
+                 ? usage("unexpected '%s'", options->words[most])
+                 : command->run(options);
+}
 
 static enum option find_option(const char *word)
 {
@@ -720,7 +744,15 @@ static int set_option(struct options *options, enum option option, const char *v
     }
 }
 
-static int parse_options(int argc, char **argv, struct options *options)
+static int refuse(const struct command *command, const char *option)
+{
+    char what[64];
+    snprintf(what, sizeof what, "%s takes no option '%.32s'", command->name, option);
+    return usage("%s", what);
+}
+
+static int parse_options(int argc, char **argv, const struct command *command,
+        struct options *options)
 {
     options->words = argv + 2;
     for (int i = 2; i < argc; i++) {
@@ -729,6 +761,8 @@ static int parse_options(int argc, char **argv, struct options *options)
             options->words[options->num_words++] = argv[i];
         else if (option == OPTION_UNKNOWN)
             return usage("unknown option '%s'", argv[i]);
+        else if (!(command->options >> option & 1))
+            return refuse(command, argv[i]);
         else if (i + 1 == argc)
             return usage("option '%s' needs a value", argv[i]);
         else if (set_option(options, option, argv[i + 1]))
@@ -754,10 +788,8 @@ int main(int argc, char **argv)
         return usage("%s", "no command");
     if (!strcmp(argv[1], "--version"))
         return print("kiln-gen " KILN_VERSION "\n");
-    if (parse_options(argc, argv, &options))
-        return EXIT_USAGE;
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        if (!strcmp(commands[i].name, argv[1]))
-            return run(&commands[i], &options);
-    return usage("no command '%s'", argv[1]);
+    const struct command *command = find_command(argv[1]);
+    if (!command)
+        return usage("no command '%s'", argv[1]);
+    return parse_options(argc, argv, command, &options) ? EXIT_USAGE : run(command, &options);
 }

@@ -12,6 +12,7 @@
 #include "core/select.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +72,7 @@ static const char help[] =
     "                        FILE.oldN; without this option it is refused\n"
     "  --replay              use only what the journal holds, and no device; with --embed binary\n"
     "                        or both, the journal's device and driver must be here\n"
-    "  --quiet               no progress\n"
+    "  --quiet               no progress; also of literature\n"
     "\n"
     "literature:\n"
     "  --size N              extent of the square problems, rounded up to whole tiles "
@@ -234,24 +235,47 @@ static int set_shape(struct options *o, const char *v)
     return 0;
 }
 
+/* The commands, as a set: which of them take an option. */
+enum {
+    PROBE = 1, TUNE = 2, MERGE = 4, LITERATURE = 8, REPRO = 16, TRIAL = 32, BINARIES = 64,
+    ON_A_DEVICE = PROBE | TUNE | LITERATURE | REPRO | TRIAL | BINARIES
+};
+
 /* An option is a text that is kept, a flag, or a value that is read by a function. */
 static const struct option {
     const char *name;
+    unsigned commands;                 /* that take it; of others it is wrong usage */
     int (*read)(struct options *options, const char *value);
     size_t text, flag;                 /* offsets in struct options; 0: it is none */
 } option_table[] = {
 #define TEXT(field) .text = offsetof(struct options, field)
 #define FLAG(field) .flag = offsetof(struct options, field)
-    { "--device", TEXT(device) }, { "--output", TEXT(output) }, { "--journal", TEXT(journal) },
-    { "--seconds", set_seconds }, { "--precisions", set_precisions },
-    { "--shapes", TEXT(shapes_file) }, { "--strategy", set_strategy }, { "--seed", set_seed },
-    { "--shard", set_shard }, { "--name", set_name }, { "--embed", set_embed },
-    { "--bundle-kib", set_bundle_kib }, { "--facts", TEXT(facts) },
-    { "--unless-matched", FLAG(unless_matched) }, { "--or-generic", FLAG(or_generic) },
-    { "--set-aside", FLAG(set_aside) }, { "--replay", FLAG(replay) }, { "--json", FLAG(json) },
-    { "--quiet", FLAG(quiet) }, { "--precision", set_precision },
-    { "--transpose", set_transpose }, { "--size", set_size }, { "--budget", set_budget },
-    { "--shape", set_shape }, { "--stem", TEXT(stem) }, { "--member", FLAG(is_member) },
+    { "--device", ON_A_DEVICE, TEXT(device) },
+    { "--output", TUNE | BINARIES, TEXT(output) },
+    { "--journal", TUNE | MERGE, TEXT(journal) },
+    { "--seconds", TUNE, set_seconds },
+    { "--precisions", TUNE, set_precisions },
+    { "--shapes", TUNE, TEXT(shapes_file) },
+    { "--strategy", TUNE, set_strategy },
+    { "--seed", TUNE, set_seed },
+    { "--shard", TUNE, set_shard },
+    { "--name", TUNE, set_name },
+    { "--embed", TUNE, set_embed },
+    { "--bundle-kib", TUNE, set_bundle_kib },
+    { "--facts", TUNE | TRIAL, TEXT(facts) },
+    { "--unless-matched", TUNE, FLAG(unless_matched) },
+    { "--or-generic", TUNE, FLAG(or_generic) },
+    { "--set-aside", TUNE, FLAG(set_aside) },
+    { "--replay", TUNE, FLAG(replay) },
+    { "--json", PROBE | TUNE, FLAG(json) },
+    { "--quiet", TUNE | LITERATURE, FLAG(quiet) },
+    { "--precision", REPRO, set_precision },
+    { "--transpose", REPRO, set_transpose },
+    { "--shape", REPRO, set_shape },
+    { "--stem", REPRO, TEXT(stem) },
+    { "--size", LITERATURE, set_size },
+    { "--budget", LITERATURE, set_budget },
+    { "--member", TRIAL, FLAG(is_member) },
 #undef TEXT
 #undef FLAG
 };
@@ -265,23 +289,7 @@ static int set_option(const struct option *option, struct options *options, cons
     return option->read ? option->read(options, value) : 0;
 }
 
-static int parse_option(struct options *options, int argc, char **argv, int *at)
-{
-    for (size_t i = 0; i < sizeof option_table / sizeof option_table[0]; i++) {
-        const struct option *option = &option_table[i];
-        if (strcmp(option->name, argv[*at]))
-            continue;
-        if (!option->flag && *at + 1 == argc)
-            return usage("option '%s' needs a value", argv[*at]);
-        return set_option(option, options, option->flag ? NULL : argv[++*at]);
-    }
-    if (argv[*at][0] == '-')
-        return usage("unexpected '%s'", argv[*at]);
-    options->words[options->num_words++] = argv[*at];
-    return 0;
-}
-
-static int repro_main(const struct options *options)
+static int repro_command(const struct options *options)
 {
     struct config config;
     struct device_facts facts;
@@ -302,7 +310,7 @@ static int repro_main(const struct options *options)
     return EXIT_SUCCESS;
 }
 
-static int merge_words(const struct options *options)
+static int merge_command(const struct options *options)
 {
     if (!options->num_words)
         return usage("%s", "merge needs journals");
@@ -311,28 +319,80 @@ static int merge_words(const struct options *options)
     return merge_main(options);
 }
 
-static int run(const char *command, const struct options *options)
+static int probe_command(const struct options *options)
 {
-    if (!strcmp(command, "merge"))
-        return merge_words(options);
-    if (options->num_words &&
-            (options->num_words > 1 || (strcmp(command, "repro") && strcmp(command, "literature"))))
-        return usage("unexpected '%s'", options->words[options->num_words > 1]);
-    if (!strcmp(command, "repro"))
-        return repro_main(options);
-    if (!strcmp(command, "probe"))
-        return probe_main(options->device, options->json);
-    if (!strcmp(command, "tune"))
-        return tune_main(options);
-    if (!strcmp(command, "trial"))
-        return trial_main(options->device, options->facts, options->is_member);
-    if (!strcmp(command, "binaries"))
-        return embed_main(options->device, options->output);
-    if (!strcmp(command, "literature"))
-        return !options->num_words || literature_has(options->words[0])
-                     ? literature_main(options)
-                     : usage("no preset has '%s' in its name", options->words[0]);
-    return usage("no command '%s'", command);
+    return probe_main(options->device, options->json);
+}
+
+static int trial_command(const struct options *options)
+{
+    return trial_main(options->device, options->facts, options->is_member);
+}
+
+static int binaries_command(const struct options *options)
+{
+    return embed_main(options->device, options->output);
+}
+
+static int literature_command(const struct options *options)
+{
+    return !options->num_words || literature_has(options->words[0])
+                 ? literature_main(options)
+                 : usage("no preset has '%s' in its name", options->words[0]);
+}
+
+static const struct command {
+    const char *name;
+    unsigned command;
+    int (*run)(const struct options *options);
+    int most_words;                    /* INT_MAX: any */
+} commands[] = {
+    { "probe", PROBE, probe_command, 0 }, { "tune", TUNE, tune_main, 0 },
+    { "merge", MERGE, merge_command, INT_MAX },
+    { "literature", LITERATURE, literature_command, 1 },
+    { "repro", REPRO, repro_command, 1 }, { "trial", TRIAL, trial_command, 0 },
+    { "binaries", BINARIES, binaries_command, 0 },
+};
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (!strcmp(commands[i].name, name))
+            return &commands[i];
+    return NULL;
+}
+
+static int refuse(const struct command *command, const char *option)
+{
+    char what[64];
+    snprintf(what, sizeof what, "%s takes no option '%.32s'", command->name, option);
+    return usage("%s", what);
+}
+
+static int parse_option(const struct command *command, struct options *options, int argc,
+        char **argv, int *at)
+{
+    for (size_t i = 0; i < sizeof option_table / sizeof option_table[0]; i++) {
+        const struct option *option = &option_table[i];
+        if (strcmp(option->name, argv[*at]))
+            continue;
+        if (!(option->commands & command->command))
+            return refuse(command, argv[*at]);
+        if (!option->flag && *at + 1 == argc)
+            return usage("option '%s' needs a value", argv[*at]);
+        return set_option(option, options, option->flag ? NULL : argv[++*at]);
+    }
+    if (argv[*at][0] == '-')
+        return usage("unexpected '%s'", argv[*at]);
+    options->words[options->num_words++] = argv[*at];
+    return 0;
+}
+
+static int run(const struct command *command, const struct options *options)
+{
+    return options->num_words > command->most_words
+                 ? usage("unexpected '%s'", options->words[command->most_words])
+                 : command->run(options);
 }
 
 int main(int argc, char **argv)
@@ -362,9 +422,12 @@ int main(int argc, char **argv)
         return usage("%s", "no command");
     if (!strcmp(argv[1], "--version"))
         return end(puts("kiln-tune " KILN_VERSION) < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
+    const struct command *command = find_command(argv[1]);
+    if (!command)
+        return usage("no command '%s'", argv[1]);
     options.words = argv + 2;
     for (int i = 2; i < argc; i++)
-        if (parse_option(&options, argc, argv, &i))
+        if (parse_option(command, &options, argc, argv, &i))
             return EXIT_USAGE;
-    return end(run(argv[1], &options));
+    return end(run(command, &options));
 }

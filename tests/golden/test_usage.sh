@@ -50,6 +50,33 @@ expect 2 "no family 'pakced'" space pakced
 expect 2 "ahead: not a number from 0 to 63: '64'" replay --ahead 64
 expect 2 "not a number of seeds: '0'" replay --seeds 0
 
+# Each option with the commands that do not take it.
+while read -r option commands; do
+    for command in $commands; do
+        expect 2 "$command takes no option '$option'" "$command" "$option" x
+    done
+done <<END
+--preset families presets space select emit join forms check replay report
+-p families presets select emit join forms check replay report
+--precision families presets select emit join forms check replay report
+--transpose families presets select emit join forms check replay report
+--store families presets space select emit join forms check replay report
+--facts families presets select emit join forms check replay report
+-n families presets space render explain emit forms check replay report
+--name families presets space render explain emit forms check replay report
+--provenance families presets space render explain select emit forms check replay report
+--bundle-kib families presets space render explain emit join forms check replay report
+--strategy families presets space render explain select emit join forms check report
+--seeds families presets space render explain select emit join forms check report
+--start families presets space render explain select emit join forms check report
+--ahead families presets space render explain select emit join forms check report
+--rank families presets space render explain select emit join forms check report
+--bench families presets space render explain emit join forms check replay
+--times families presets space render explain emit join forms check replay report
+--output check
+-o check
+END
+
 # Failures: status 1, path and cause.
 expect 1 "/nowhere/winners.tsv: No such file" emit /nowhere/winners.tsv
 expect 1 "/nowhere/journal.tsv: No such file" select /nowhere/journal.tsv

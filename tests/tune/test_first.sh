@@ -77,6 +77,44 @@ tune 1 "empty.tsv: an empty journal" --replay --journal "$dir/empty.tsv"
 tune 1 "no shapes in .*empty.tsv" --shapes "$dir/empty.tsv"
 tune 2 "seed: '-1' is not a number" --seed -1
 
+# Each option with the commands that do not take it.
+while read -r option commands; do
+    for command in $commands; do
+        status=0
+        "$kiln_tune" "$command" "$option" 1 >"$dir/log" 2>&1 || status=$?
+        [ "$status" -eq 2 ] || fail "$command $option: exit status $status"
+        grep -q -e "$command takes no option '$option'" "$dir/log" ||
+            fail "$command $option: the message"
+    done
+done <<END
+--device merge
+--output probe merge literature repro trial
+--journal probe literature repro trial binaries
+--seconds probe merge literature repro trial binaries
+--precisions probe merge literature repro trial binaries
+--shapes probe merge literature repro trial binaries
+--strategy probe merge literature repro trial binaries
+--seed probe merge literature repro trial binaries
+--shard probe merge literature repro trial binaries
+--name probe merge literature repro trial binaries
+--embed probe merge literature repro trial binaries
+--bundle-kib probe merge literature repro trial binaries
+--facts probe merge literature repro binaries
+--unless-matched probe merge literature repro trial binaries
+--or-generic probe merge literature repro trial binaries
+--set-aside probe merge literature repro trial binaries
+--replay probe merge literature repro trial binaries
+--json merge literature repro trial binaries
+--quiet probe merge repro trial binaries
+--precision probe tune merge literature trial binaries
+--transpose probe tune merge literature trial binaries
+--shape probe tune merge literature trial binaries
+--stem probe tune merge literature trial binaries
+--size probe tune merge repro trial binaries
+--budget probe tune merge repro trial binaries
+--member probe tune merge literature repro binaries
+END
+
 "$kiln_tune" probe >"$dir/probe" 2>"$dir/error" || exit 0
 
 # One that is not there, while others are: they are named.
