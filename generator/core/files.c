@@ -138,12 +138,24 @@ bool files_write(const char *path, const char *bytes, size_t len, char error[FIL
     return ok;
 }
 
+/* Why standard output failed first; 0: it did not. */
+static int output_cause;
+
+void files_flush_output(void)
+{
+    const int printing = errno; /* of what was printed, where that has failed */
+    errno = 0;
+    fflush(stdout);
+    if (ferror(stdout) && !output_cause)
+        output_cause = errno ? errno : printing ? printing : EIO;
+}
+
 bool files_end_output(char error[FILES_ERROR_BYTES])
 {
-    errno = 0;
-    if (!fflush(stdout) && !ferror(stdout))
+    files_flush_output();
+    if (!output_cause)
         return true;
     snprintf(error, FILES_ERROR_BYTES, "cannot write to standard output: %s",
-            strerror(errno ? errno : EIO));
+            strerror(output_cause));
     return false;
 }

@@ -18,6 +18,10 @@ char *files_read_bytes(const char *path, size_t *len, char error[FILES_ERROR_BYT
  * file keeps its mode, and a link stays one. What is no plain file, a device say, is written to. */
 bool files_write(const char *path, const char *bytes, size_t len, char error[FILES_ERROR_BYTES]);
 
+/* Hands on what was printed. Called right after printing, it keeps the cause where that fails: a
+ * stream does not. */
+void files_flush_output(void);
+
 /* What was printed has reached standard output; false with a message when it has not. A program
  * that prints calls this before it ends. */
 bool files_end_output(char error[FILES_ERROR_BYTES]);

@@ -6,6 +6,7 @@
  */
 #include "literature.h"
 #include "../core/assemble.h"
+#include "../core/files.h"
 #include "../core/text.h"
 #include "../tune/device.h"
 #include "../tune/linked.h"
@@ -280,7 +281,8 @@ static int conclude(const struct literature *literature, bool complete)
             printf("%s %u %s", some++ ? "," : "", literature->num_outcomes[i],
                     trial_outcome_words[i]);
     printf("%s\n", complete ? "" : "; ended before the others");
-    return fflush(stdout) || literature->num_failed || !complete ? EXIT_FAILURE : EXIT_SUCCESS;
+    files_flush_output();
+    return literature->num_failed || !complete ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 static bool open_all(struct literature *literature, cl_device_id *device)

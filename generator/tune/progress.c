@@ -1,6 +1,7 @@
 /* progress.c: what the user sees while tuning. */
 #include "tuner.h"
 #include "clock.h"
+#include "../core/files.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ static void put_json(const struct tuner *tuner, const struct record *r, bool mea
             tuner->budget);
     text_quote_json(&text, r->message);
     printf("%s}\n", text.failed ? "{" : text.bytes);
-    fflush(stdout);
+    files_flush_output();
     text_free(&text);
 }
 
@@ -79,7 +80,7 @@ void progress_end(struct tuner *tuner)
         printf("{\"kind\": \"end\", \"measured\": %zu, \"recalled\": %zu, \"spent\": %.3f, "
                "\"budget\": %.3f}\n",
                 tuner->num_measured, tuner->num_recalled, tuner->spent, tuner->budget);
-        fflush(stdout);
+        files_flush_output();
     }
     if (!tuner->quiet && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);

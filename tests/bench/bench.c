@@ -1,4 +1,5 @@
 /* bench.c: kiln-bench. Chooses between the modes; each has files of its own. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +72,7 @@ static int bench_compare_peers(const struct options *options, const struct devic
         status = bench_write(options, &document, status);
     }
     compare_free(&comparison);
-    fflush(stdout);
+    files_flush_output();
     interrupt_end(&interrupt);
     return status;
 }
@@ -216,7 +217,7 @@ static bool can_write(const char *path)
         }
         return true;
     }
-    fprintf(stderr, "kiln-bench: cannot write %s\n", path);
+    fprintf(stderr, "kiln-bench: cannot write %s: %s\n", path, strerror(errno));
     return false;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/files.h"
 #include "data.h"
 #include "element.h"
 
@@ -227,7 +228,7 @@ static bool errors_of_kind(const struct errors_bench *bench, const struct proble
             good = false;
         }
     }
-    fflush(stdout);
+    files_flush_output();
     return good;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/files.h"
 #include "loss.h"
 
 enum { REPORT_WORST = 8 };
@@ -51,7 +52,7 @@ void report_peers(const struct peer *peers, size_t count)
     for (size_t i = 0; i < count; i++) {
         printf("peer %s: %s\n", peers[i].key, peers[i].detail);
     }
-    fflush(stdout);
+    files_flush_output();
 }
 
 /* ---- The kernels, by numbers ---- */
@@ -186,7 +187,7 @@ static void report_row_by(const struct comparison *comparison, const struct row 
         printf("  %6.1f", 100 * (loss.times - 1));
     }
     printf("\n");
-    fflush(stdout);
+    files_flush_output();
 }
 
 void report_row(const struct comparison *comparison, const struct row *row)

@@ -29,7 +29,7 @@ if "$bench" --json "$folder/none/bench.json" > "$folder/report" 2> "$folder/erro
     echo "a path that cannot be written was accepted" >&2
     exit 1
 fi
-grep -q "none/bench.json" "$folder/error"
+grep -q "none/bench.json: No such file or directory" "$folder/error"
 [ ! -s "$folder/report" ]
 
 # What is not measured leaves no file.

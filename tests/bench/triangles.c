@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compare.h"
+#include "core/files.h"
 #include "element.h"
 #include "stats.h"
 
@@ -170,7 +171,7 @@ static void triangles_print(const struct triangles_row *row)
             row->n, rate[TRIANGLES_PRODUCT], rate[TRIANGLES_SYRK], rate[TRIANGLES_SYMM],
             rate[TRIANGLES_SYRK] / rate[TRIANGLES_PRODUCT],
             rate[TRIANGLES_SYMM] / rate[TRIANGLES_PRODUCT]);
-    fflush(stdout);
+    files_flush_output();
 }
 
 static bool triangles_run(struct triangles_bench *bench, const struct options *options,

@@ -42,7 +42,8 @@ full()
     status=0
     "$program" "$@" >/dev/full 2>log || status=$?
     [ "$status" -eq 1 ] || fail "$* on a full disk: exit status $status"
-    grep -q "^$name: cannot write to standard output" log || fail "$* on a full disk: the message"
+    grep -q "^$name: cannot write to standard output: No space left on device$" log ||
+        fail "$* on a full disk: the message"
 }
 
 if [ -w /dev/full ]; then

@@ -133,6 +133,14 @@ grep -q "to link it: meson configure BUILD -Dbundles=mine,generic" "$dir/log" ||
     fail "how to link it is not said"
 tune tuned/mine --replay --journal "$journal" --quiet || fail "the quiet replay failed"
 if grep -q "left in" "$dir/log"; then fail "it is not quiet"; fi
+if [ -w /dev/full ]; then
+    status=0
+    "$kiln_tune" tune --replay --journal "$journal" --output "$dir/replayed" --name local --json \
+        --precisions single --seconds $seconds >/dev/full 2>"$dir/log" || status=$?
+    [ "$status" -eq 1 ] || fail "standard output on a full disk: exit status $status"
+    grep -q "cannot write to standard output: No space left on device" "$dir/log" ||
+        fail "standard output on a full disk: the message"
+fi
 echo "$kills kills: $(rows "$journal" | wc -l) rows, the same bytes as a replay"
 
 # 3. A torn last row is dropped, the rest kept.
