@@ -24,7 +24,7 @@
 #include <string.h>
 
 enum {
-    EXIT_USAGE = 2, EXIT_SKIPPED = 77, MAX_FACTS = 8, WORKSPACE_BYTES = 1 << 20,
+    EXIT_USAGE = 2, EXIT_ILLEGAL = 3, EXIT_SKIPPED = 77, MAX_FACTS = 8, WORKSPACE_BYTES = 1 << 20,
     SMALL_CASE = 4000,                 /* multiply-adds that a simulator may do twice */
     FEW_ITEMS = 2048                   /* work-items that it may have for 32 x 32 x 32 */
 };
@@ -43,6 +43,7 @@ struct options {
 
 struct counts {
     unsigned programs, classes, failed, cases, failures;
+    unsigned illegal;                  /* of what --config was to run for */
 };
 
 struct run {
@@ -83,7 +84,8 @@ static const char help[] =
     "  --all                 every configuration for all four transpose pairs\n"
     "  --list                print what would run\n"
     "\n"
-    "Exit status: 0 all right, 1 a failure, 2 wrong usage, 77 no device.\n";
+    "Exit status: 0 all right, 1 a failure, 2 wrong usage, 3 no failure, but the configuration\n"
+    "of --config is illegal on the device for some of what it was to run for, 77 no device.\n";
 
 static int usage(const char *what, const char *value)
 {
@@ -329,11 +331,17 @@ static void print_counts(const struct counts *counts)
 static void run_config(struct run *run, const struct config *config, const struct problem *problem)
 {
     char name[CONFIG_TEXT_BYTES];
+    const char *reason;
     if (run->options->brief && !brief_begin(&run->brief, config, problem))
         return;
     config_format(config, name);
     /* Named before it runs: it might crash. */
     printf("%s %s %s: ", problem->precision->name, pair_names[pair_of_problem(problem)], name);
+    if (run->options->config && !config_legal(config, problem, &run->facts, &reason)) {
+        printf("illegal: %s\n", reason);
+        run->counts.illegal++;
+        return;
+    }
     if (run->options->list) {
         printf("would run\n");
         return;
@@ -441,6 +449,7 @@ static void run_family(struct run *run, const struct family *family)
     }
 }
 
+/* In the precision that is named, or in all that the family is for. */
 static int run_named(struct run *run)
 {
     struct config config;
@@ -448,7 +457,8 @@ static int run_named(struct run *run)
     if (!config_parse(run->options->config, &config, error))
         return usage("--config:", error);
     for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++)
-        if (counts(run->options, &precisions[p]))
+        if (counts(run->options, &precisions[p]) &&
+                (run->options->precision || family_serves(config.family, &precisions[p])))
             run_pairs(run, &config, &precisions[p], 0);
     return EXIT_SUCCESS;
 }
@@ -508,11 +518,13 @@ static int run_all(struct run *run)
     print_counts(&run->counts);
     if (status)
         return status;
+    if (run->counts.failures)
+        return EXIT_FAILURE;
+    if (run->counts.illegal)
+        return EXIT_ILLEGAL;
     if (run->options->family && !run->counts.programs && !run->options->list)
         return EXIT_SKIPPED;
-    return run->counts.failures || (!run->counts.cases && !run->options->list)
-                 ? EXIT_FAILURE
-                 : EXIT_SUCCESS;
+    return run->counts.cases || run->options->list ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static int pretend(const struct options *options, struct device_facts *facts)
