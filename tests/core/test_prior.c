@@ -173,12 +173,51 @@ static void of_enough_times_nothing_is_known(void **state)
     }
 }
 
+/* A is fitted anew: known to take 10 microseconds at any shape, it was measured to take a hundred
+ * times as long at a few where the operands are in no cache. What it takes there, microseconds,
+ * where B is known to take so much for what is in no cache. */
+static double told_uncached(const struct prior_source *of_b, float uncached)
+{
+    enum { LARGE = 6000, LARGE_ROWS = 6, SMALL = 100, SMALL_ROWS = 20 };
+    struct records records;
+    struct times times;
+    begin_known(&records);
+    records.prior_is_own = true;
+    make_known(A, 10, device);
+    make_known(B, 10, *of_b);
+    known[B].time.coefficient[KILN_TERM_FETCHED_UNCACHED] = uncached;
+    for (int config = A; config <= B; config++)
+        edges(&records, config, 0);
+    for (size_t i = 0; i < SMALL_ROWS; i++)
+        add_law(&records, RECORD_MATRIX, A, SMALL + i, SMALL + i, SMALL + i, (struct law){ 10, 0 });
+    for (size_t i = 0; i < LARGE_ROWS; i++)
+        add_law(&records, RECORD_MATRIX, A, LARGE + i, LARGE + i, LARGE + i,
+                (struct law){ 1000, 0 });
+    open_known(&records, &times);
+    const int at = (int) (candidate_of(&times, A) - times.candidates);
+    const double told = (double) times_predict(&times, at, 0, LARGE, LARGE, LARGE) * 1e-6;
+    close_known(&records, &times);
+    return told;
+}
+
+/* A bundle that is older than the term for what is in no cache tells nothing of such shapes. One
+ * coefficient of the device's shows that there was the term; a relative's does not. */
+static void an_older_bundle_knows_no_caches(void **state)
+{
+    (void) state;
+    assert_true(fabs(told_uncached(&device, 0) - 1000) < 100);
+    assert_true(fabs(told_uncached(&relative, 1) - 1000) < 100);
+    assert_true(told_uncached(&device, 1) < 100);
+    assert_true(told_uncached(&farther, 1) < 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_relative_knows_is_scaled_one_by_one),
         cmocka_unit_test(what_the_device_knows_is_scaled_together),
         cmocka_unit_test(one_bundle_for_the_device_is_known),
+        cmocka_unit_test(an_older_bundle_knows_no_caches),
         cmocka_unit_test(of_enough_times_nothing_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
