@@ -15,6 +15,9 @@
  *                       say that they cannot
  *     kill:PATH         is killed at a config's TM of 4 if there is no file at PATH, which it makes
  *     end:PATH          the same, with SIGTERM; each time if PATH is empty
+ *     die-slowly        closes its output at a config's TM of 4, and dies later
+ *     linger:PATH       closes its output at a config's TM of 4 and does not end, if there is no
+ *                       file at PATH, which it makes
  *     meet:PATH         a config's TM of 6 waits until the file at PATH is there, one of 8 makes it
  *     interleaved       begins each config twice and answers at the end, last config first
  *     unhurried         the same, and time passes each time
@@ -64,6 +67,23 @@ static void hang(void)
     }
 }
 
+/* Answers no more; returns when the parent has noticed. */
+static void fall_silent(void)
+{
+    close(STDOUT_FILENO);
+    while (getchar() != EOF)
+        continue;
+}
+
+/* As where a driver takes long to let its device go. */
+static void die_slowly(void)
+{
+    fall_silent();
+    wait_seconds(0.5);
+    fprintf(stderr, "the device is let go\n");
+    raise(SIGSEGV);
+}
+
 static void flood(void)
 {
     for (;;)
@@ -108,6 +128,16 @@ static void be_killed(const char *path, int number)
         return;
     make_file(path);
     kill(getpid(), number);
+}
+
+/* The first of its processes that gets here answers no more, and does not end. */
+static void linger(const char *path)
+{
+    if (!access(path, F_OK))
+        return;
+    make_file(path);
+    fall_silent();
+    hang();
 }
 
 /* Two configs that must be under way at once. */
@@ -161,6 +191,10 @@ static void serve_in_turn(const int *tm, int num)
             be_killed(device + 5, SIGKILL);
         else if (!strncmp(device, "end:", 4) && tm[i] == 4)
             be_killed(device + 4, SIGTERM);
+        else if (!strcmp(device, "die-slowly") && tm[i] == 4)
+            die_slowly();
+        else if (!strncmp(device, "linger:", 7) && tm[i] == 4)
+            linger(device + 7);
         else
             behave(tm[i]);
         answer(i, tm[i]);

@@ -315,6 +315,39 @@ static void test_killed_by_somebody_else(void **state)
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
+/* Once its output is closed, a child has time to die of its own cause. What does not die by then is
+ * killed, and that is no somebody else: the config is not tried again. */
+static void test_slow_death(void **state)
+{
+    char path[] = "/tmp/kiln-test-XXXXXX", device[64];
+    struct trial_request request;
+    struct trial_result results[3];
+    (void) state;
+    make_request(&request, (int[]){ GOOD, HANG, GOOD }, 3);
+    struct supervisor *supervisor = open_good("die-slowly");
+    assert_true(supervise_run(supervisor, &request, results, NULL));
+    assert_int_equal(results[0].outcome, TRIAL_OK);
+    assert_int_equal(results[1].outcome, TRIAL_CRASH);
+    assert_int_equal(results[2].outcome, TRIAL_OK);
+    assert_string_equal(results[1].message, "signal 11: the device is let go");
+    supervise_close(&supervisor);
+
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    unlink(path);
+    snprintf(device, sizeof device, "linger:%s", path);
+    supervisor = open_good(device);
+    assert_true(supervise_run(supervisor, &request, results, NULL));
+    assert_int_equal(results[0].outcome, TRIAL_OK);
+    assert_int_equal(results[1].outcome, TRIAL_CRASH);
+    assert_string_equal(results[1].message, "signal 9");
+    assert_int_equal(results[2].outcome, TRIAL_OK);
+    supervise_close(&supervisor);
+    unlink(path);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
 /* The config that broke the device is named; what comes after it is not measured. */
 static void test_device_that_breaks(void **state)
 {
@@ -509,6 +542,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_costs_are_booked_per_config),
         cmocka_unit_test(test_child_that_died_idle),
         cmocka_unit_test(test_killed_by_somebody_else),
+        cmocka_unit_test(test_slow_death),
         cmocka_unit_test(test_device_that_breaks),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_waits_for_its_turn),
