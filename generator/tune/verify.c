@@ -62,8 +62,10 @@ static struct kiln_gemm by_columns(const struct kiln_gemm *gemm)
     return swapped;
 }
 
-static void make_batch(struct kiln_gemm *gemm, const struct verify_case *of)
+void verify_make_batch(const struct verify_case *of, struct kiln_gemm *gemm)
 {
+    if (!of->members)
+        return;
     const bool by_rows = of->m > 1, ta = of->problem.transa, tb = of->problem.transb;
     const size_t each = (by_rows ? of->m : of->n) / of->members;
     gemm->batch_count = of->members;
@@ -82,8 +84,7 @@ static struct kiln_gemm gemm_of(const struct verify_operands *operands,
     gemm.a = operands->a.buffer, gemm.a_offset = of->offset_a, gemm.lda = operands->a.ld / parts;
     gemm.b = operands->b.buffer, gemm.b_offset = of->offset_b, gemm.ldb = operands->b.ld / parts;
     gemm.c = operands->c.buffer, gemm.c_offset = of->offset_c, gemm.ldc = operands->c.ld / parts;
-    if (of->members)
-        make_batch(&gemm, of);
+    verify_make_batch(of, &gemm);
     return of->by_columns ? by_columns(&gemm) : gemm;
 }
 

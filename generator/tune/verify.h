@@ -72,6 +72,9 @@ enum verify_verdict verify_exact(struct verifier *verifier, struct kiln_context 
 enum verify_verdict verify_gauge(struct verifier *verifier, struct kiln_context *context,
         const struct verify_case *of, char message[VERIFY_MESSAGE_BYTES]);
 
+/* Makes the row-major call for a whole case one for its members, if it has any. */
+void verify_make_batch(const struct verify_case *of, struct kiln_gemm *gemm);
+
 /* ---- edges.c: which multiplications to verify ---- */
 
 enum { VERIFY_MAX_EDGES = 96, VERIFY_EDGE_BYTES = 24 };

@@ -236,6 +236,7 @@ static enum verify_verdict run_tight(struct verifier *verifier, struct kiln_cont
     };
     double seconds;
     enum kiln_status status = KILN_OUT_OF_MEMORY;
+    verify_make_batch(of, &gemm);
     if (gemm.a && gemm.b && gemm.c)
         status = launcher_prepare(launcher, context, &gemm);
     if (status == KILN_SUCCESS)
