@@ -360,8 +360,8 @@ bool kiln_shares_tiles(const struct kiln_recipe *recipe, const struct kiln_produ
 
 /* ---- Members of a batch ---- */
 
-/* Where a launch takes several, so many turns are enough for work-groups that take tiles in turn:
- * then all units have about as much to do. */
+/* Where a launch takes several, there are work-groups for so many turns of those that take tiles in
+ * turn, so that all units have about as much to do. Other numbers were not measured. */
 enum { MEMBER_TURNS = 4 };
 
 /* Those that are prepared. Of what the tuner predicts by, regions are not known. */
@@ -374,8 +374,7 @@ static unsigned operands_in_regions(const struct kiln_recipe *recipe)
     return operands;
 }
 
-/* Where work-groups share tiles: do they for one member, and would all members together leave some
- * of them without a tile? Or has one member a tile for each? */
+/* Is each member of a batch shared among all work-groups (kiln_num_members)? */
 static bool shares_each_member(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint32_t units)
 {
@@ -506,8 +505,7 @@ static bool place_unit(size_t element_bytes, size_t *unit)
     return kiln_multiply(element_bytes, KILN_REGION_ALIGN / common, unit);
 }
 
-/* Places a region, so many times, at *end or behind it, and moves *end to its end; in
- * bytes. */
+/* Places a region, so many times, at *end or behind it, and moves *end to its end; in bytes. */
 static bool place_region(const struct kiln_product *product, uint32_t units,
         const struct kiln_region *region, size_t times, size_t *end, size_t *start)
 {

@@ -260,14 +260,17 @@ KILN_INTERNAL uint32_t kiln_num_parts(const struct kiln_recipe *recipe,
 KILN_INTERNAL bool kiln_shares_tiles(const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint32_t units);
 
-/* The members of a batch that a launch takes at most: some devices take no more work-groups along
- * axis 2. */
+/* The members of a batch that a launch takes at most: NVIDIA's devices take no more work-groups
+ * along axis 2. */
 enum { KILN_MOST_MEMBERS = 65535 };
 
-/* How many members of a batch one launch takes, if all of these operands are ready (enum
- * kiln_prepared). 1: all are launched one by one. That is so where an operand of each is prepared;
- * and where work-groups share the tiles of one, because the members have too few tiles, or enough
- * for a launch each. */
+/* How many members of a batch one launch takes, where these operands are ready (enum
+ * kiln_prepared). 1: each has a launch of its own. That is so
+ * - where an operand must be prepared for each;
+ * - where a recipe that shares tiles finds too few of them in all members (no more than half of its
+ *   work-groups) and a K that is deep enough to be shared;
+ * - where a recipe that shares tiles finds one for each work-group in a single member.
+ * The last two bounds were not measured. */
 KILN_INTERNAL size_t kiln_num_members(const struct kiln_recipe *recipe,
         const struct kiln_product *product, unsigned ready, uint32_t units);
 

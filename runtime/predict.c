@@ -198,25 +198,24 @@ static bool is_shared_evenly(unsigned term)
     return term == KILN_TERM_EVEN || (term >= KILN_TERM_A && term != KILN_TERM_COPIES);
 }
 
-/* All members of a batch count, if one launch takes several; else one does. */
-static size_t members_at_once(const struct kiln_recipe *recipe, const struct kiln_product *product,
-        uint32_t units)
+/* How many members of a batch a launch takes, without packs. */
+static size_t members_of_launch(const struct kiln_recipe *recipe,
+        const struct kiln_product *product, uint32_t units)
 {
-    const unsigned ready = kiln_taken_as_is(recipe, product);
-    return kiln_num_members(recipe, product, ready, units) > 1 ? product->batch_count : 1;
+    return kiln_num_members(recipe, product, kiln_taken_as_is(recipe, product), units);
 }
 
 size_t kiln_time_repeats(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint32_t units)
 {
-    return product->batch_count / members_at_once(recipe, product, units);
+    return members_of_launch(recipe, product, units) > 1 ? 1 : product->batch_count;
 }
 
 void kiln_time_terms(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint32_t units, uint64_t terms[KILN_NUM_TERMS])
 {
     const uint32_t some = units > 0 ? units : 1;
-    const size_t members = members_at_once(recipe, product, units);
+    const size_t members = product->batch_count / kiln_time_repeats(recipe, product, units);
     for (unsigned i = 0; i < KILN_NUM_TERMS; i++) {
         terms[i] = 0;
     }
@@ -308,8 +307,7 @@ static unsigned num_enqueued(const struct kiln_recipe *recipe, const struct kiln
 uint64_t kiln_time_with_host(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint32_t units, uint64_t time)
 {
-    const size_t members = kiln_num_members(recipe, product, kiln_taken_as_is(recipe, product),
-            units);
+    const size_t members = members_of_launch(recipe, product, units);
     const uint64_t launches = kiln_ceil_div(product->batch_count, members);
     const unsigned kernels = members > 1 ? 1 : num_enqueued(recipe, product, units);
     const uint64_t enqueued = times(launches, kernels * (uint64_t) ENQUEUE_PICOSECONDS);

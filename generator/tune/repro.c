@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* As many as struct stage of repro_program.c.in has. */
+_Static_assert(KILN_MAX_ARGS == 28, "the program has no room for all arguments");
+
 /* A stage's sizes as the library launches it; false when it has nothing to do. */
 static bool print_stage(struct text *out, const struct kiln_plan *plan, unsigned index)
 {

@@ -13,78 +13,33 @@ struct peer_clblast {
     const struct operands *operands;
 };
 
-static CLBlastStatusCode peer_clblast_enqueue_one(const struct peer_clblast *clblast,
-        cl_command_queue queue, cl_event *event)
-{
-    const struct problem *p = clblast->problem;
-    const struct operands *o = clblast->operands;
-    const CLBlastLayout layout = CLBlastLayoutRowMajor;
-    CLBlastTranspose transa = p->transa ? CLBlastTransposeYes : CLBlastTransposeNo;
-    CLBlastTranspose transb = p->transb ? CLBlastTransposeYes : CLBlastTransposeNo;
-
-    const cl_float2 one = { { 1, 0 } }, zero = { { 0, 0 } };
-    const cl_double2 wide_one = { { 1, 0 } }, wide_zero = { { 0, 0 } };
-
-    switch (p->precision) {
-    case KILN_HALF:
-        return CLBlastHgemm(layout, transa, transb, p->m, p->n, p->k, CLBLAST_HALF_ONE, o->a, 0,
-                p->lda, o->b, 0, p->ldb, 0, o->c, 0, p->ldc, &queue, event);
-    case KILN_DOUBLE:
-        return CLBlastDgemm(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0, p->lda, o->b, 0,
-                p->ldb, 0, o->c, 0, p->ldc, &queue, event);
-    case KILN_COMPLEX_SINGLE:
-        return CLBlastCgemm(layout, transa, transb, p->m, p->n, p->k, one, o->a, 0, p->lda, o->b, 0,
-                p->ldb, zero, o->c, 0, p->ldc, &queue, event);
-    case KILN_COMPLEX_DOUBLE:
-        return CLBlastZgemm(layout, transa, transb, p->m, p->n, p->k, wide_one, o->a, 0, p->lda,
-                o->b, 0, p->ldb, wide_zero, o->c, 0, p->ldc, &queue, event);
-    default:
-        return CLBlastSgemm(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0, p->lda, o->b, 0,
-                p->ldb, 0, o->c, 0, p->ldc, &queue, event);
-    }
-}
-
-static CLBlastStatusCode peer_clblast_enqueue_batch(const struct peer_clblast *clblast,
-        cl_command_queue queue, cl_event *event)
-{
-    const struct problem *p = clblast->problem;
-    const struct operands *o = clblast->operands;
-    const CLBlastLayout layout = CLBlastLayoutRowMajor;
-    CLBlastTranspose transa = p->transa ? CLBlastTransposeYes : CLBlastTransposeNo;
-    CLBlastTranspose transb = p->transb ? CLBlastTransposeYes : CLBlastTransposeNo;
-
-    const cl_float2 one = { { 1, 0 } }, zero = { { 0, 0 } };
-    const cl_double2 wide_one = { { 1, 0 } }, wide_zero = { { 0, 0 } };
-
-    switch (p->precision) {
-    case KILN_HALF:
-        return CLBlastHgemmStridedBatched(layout, transa, transb, p->m, p->n, p->k,
-                CLBLAST_HALF_ONE, o->a, 0, p->lda, p->a_stride, o->b, 0, p->ldb, p->b_stride, 0,
-                o->c, 0, p->ldc, p->c_stride, p->batch, &queue, event);
-    case KILN_DOUBLE:
-        return CLBlastDgemmStridedBatched(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0,
-                p->lda, p->a_stride, o->b, 0, p->ldb, p->b_stride, 0, o->c, 0, p->ldc, p->c_stride,
-                p->batch, &queue, event);
-    case KILN_COMPLEX_SINGLE:
-        return CLBlastCgemmStridedBatched(layout, transa, transb, p->m, p->n, p->k, one, o->a, 0,
-                p->lda, p->a_stride, o->b, 0, p->ldb, p->b_stride, zero, o->c, 0, p->ldc,
-                p->c_stride, p->batch, &queue, event);
-    case KILN_COMPLEX_DOUBLE:
-        return CLBlastZgemmStridedBatched(layout, transa, transb, p->m, p->n, p->k, wide_one, o->a,
-                0, p->lda, p->a_stride, o->b, 0, p->ldb, p->b_stride, wide_zero, o->c, 0, p->ldc,
-                p->c_stride, p->batch, &queue, event);
-    default:
-        return CLBlastSgemmStridedBatched(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0,
-                p->lda, p->a_stride, o->b, 0, p->ldb, p->b_stride, 0, o->c, 0, p->ldc, p->c_stride,
-                p->batch, &queue, event);
-    }
-}
+/* In the precision of that letter: one product, or a batch. */
+#define CLBLAST_GEMM(X, one, zero) \
+    (p->batch > 1 ? CLBlast##X##gemmStridedBatched(layout, transa, transb, p->m, p->n, p->k, one, \
+                            o->a, 0, p->lda, p->a_stride, o->b, 0, p->ldb, p->b_stride, zero, \
+                            o->c, 0, p->ldc, p->c_stride, p->batch, &queue, event) \
+                  : CLBlast##X##gemm(layout, transa, transb, p->m, p->n, p->k, one, o->a, 0, \
+                            p->lda, o->b, 0, p->ldb, zero, o->c, 0, p->ldc, &queue, event))
 
 static CLBlastStatusCode peer_clblast_enqueue(const struct peer_clblast *clblast,
         cl_command_queue queue, cl_event *event)
 {
-    return clblast->problem->batch > 1 ? peer_clblast_enqueue_batch(clblast, queue, event)
-                                       : peer_clblast_enqueue_one(clblast, queue, event);
+    const struct problem *p = clblast->problem;
+    const struct operands *o = clblast->operands;
+    const CLBlastLayout layout = CLBlastLayoutRowMajor;
+    CLBlastTranspose transa = p->transa ? CLBlastTransposeYes : CLBlastTransposeNo;
+    CLBlastTranspose transb = p->transb ? CLBlastTransposeYes : CLBlastTransposeNo;
+
+    const cl_float2 one = { { 1, 0 } }, zero = { { 0, 0 } };
+    const cl_double2 wide_one = { { 1, 0 } }, wide_zero = { { 0, 0 } };
+
+    switch (p->precision) {
+    case KILN_HALF: return CLBLAST_GEMM(H, CLBLAST_HALF_ONE, 0);
+    case KILN_DOUBLE: return CLBLAST_GEMM(D, 1, 0);
+    case KILN_COMPLEX_SINGLE: return CLBLAST_GEMM(C, one, zero);
+    case KILN_COMPLEX_DOUBLE: return CLBLAST_GEMM(Z, wide_one, wide_zero);
+    default: return CLBLAST_GEMM(S, 1, 0);
+    }
 }
 
 /* Enqueues the multiplication and waits for it. */

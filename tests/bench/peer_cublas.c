@@ -47,53 +47,22 @@ static cublasMath_t cublas_math(enum kiln_precision precision)
     return is_single ? CUBLAS_PEDANTIC_MATH : CUBLAS_DEFAULT_MATH;
 }
 
-static bool cublas_multiply_one(const struct peer_cublas *cublas)
+/* In the precision of that letter: one product, or a batch. */
+#define CUBLAS_GEMM(X, one, zero) \
+    (p->batch > 1 ? cublas##X##gemmStridedBatched(handle, transb, transa, n, m, k, one, cublas->b, \
+                            ldb, b_stride, cublas->a, lda, a_stride, zero, cublas->c, ldc, \
+                            c_stride, num) \
+                  : cublas##X##gemm(handle, transb, transa, n, m, k, one, cublas->b, ldb, \
+                            cublas->a, lda, zero, cublas->c, ldc))
+
+static bool cublas_multiply(const struct peer_cublas *cublas)
 {
     const struct problem *p = cublas->problem;
+    const cublasHandle_t handle = cublas->handle;
     const cublasOperation_t transa = p->transa ? CUBLAS_OP_T : CUBLAS_OP_N;
     const cublasOperation_t transb = p->transb ? CUBLAS_OP_T : CUBLAS_OP_N;
-    const int m = (int) p->m, n = (int) p->n, k = (int) p->k;
+    const int m = (int) p->m, n = (int) p->n, k = (int) p->k, num = (int) p->batch;
     const int lda = (int) p->lda, ldb = (int) p->ldb, ldc = (int) p->ldc;
-    const float one = 1, zero = 0;
-    const double wide_one = 1, wide_zero = 0;
-    const cuComplex complex_one = { 1, 0 }, complex_zero = { 0, 0 };
-    const cuDoubleComplex complex_wide_one = { 1, 0 }, complex_wide_zero = { 0, 0 };
-    cublasStatus_t status;
-
-    switch (p->precision) {
-    case KILN_HALF:
-        status = cublasGemmEx(cublas->handle, transb, transa, n, m, k, &one, cublas->b, CUDA_R_16F,
-                ldb, cublas->a, CUDA_R_16F, lda, &zero, cublas->c, CUDA_R_16F, ldc,
-                CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
-        break;
-    case KILN_DOUBLE:
-        status = cublasDgemm(cublas->handle, transb, transa, n, m, k, &wide_one, cublas->b, ldb,
-                cublas->a, lda, &wide_zero, cublas->c, ldc);
-        break;
-    case KILN_COMPLEX_SINGLE:
-        status = cublasCgemm(cublas->handle, transb, transa, n, m, k, &complex_one, cublas->b, ldb,
-                cublas->a, lda, &complex_zero, cublas->c, ldc);
-        break;
-    case KILN_COMPLEX_DOUBLE:
-        status = cublasZgemm(cublas->handle, transb, transa, n, m, k, &complex_wide_one, cublas->b,
-                ldb, cublas->a, lda, &complex_wide_zero, cublas->c, ldc);
-        break;
-    default:
-        status = cublasSgemm(cublas->handle, transb, transa, n, m, k, &one, cublas->b, ldb,
-                cublas->a, lda, &zero, cublas->c, ldc);
-        break;
-    }
-    return cublas_good("multiplying", status);
-}
-
-static bool cublas_multiply_batch(const struct peer_cublas *cublas)
-{
-    const struct problem *p = cublas->problem;
-    const cublasOperation_t transa = p->transa ? CUBLAS_OP_T : CUBLAS_OP_N;
-    const cublasOperation_t transb = p->transb ? CUBLAS_OP_T : CUBLAS_OP_N;
-    const int m = (int) p->m, n = (int) p->n, k = (int) p->k;
-    const int lda = (int) p->lda, ldb = (int) p->ldb, ldc = (int) p->ldc;
-    const int num = (int) p->batch;
     const long long a_stride = (long long) p->a_stride, b_stride = (long long) p->b_stride;
     const long long c_stride = (long long) p->c_stride;
     const float one = 1, zero = 0;
@@ -104,36 +73,21 @@ static bool cublas_multiply_batch(const struct peer_cublas *cublas)
 
     switch (p->precision) {
     case KILN_HALF:
-        status = cublasGemmStridedBatchedEx(cublas->handle, transb, transa, n, m, k, &one,
-                cublas->b, CUDA_R_16F, ldb, b_stride, cublas->a, CUDA_R_16F, lda, a_stride, &zero,
-                cublas->c, CUDA_R_16F, ldc, c_stride, num, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+        status = p->batch > 1
+                       ? cublasGemmStridedBatchedEx(handle, transb, transa, n, m, k, &one,
+                                 cublas->b, CUDA_R_16F, ldb, b_stride, cublas->a, CUDA_R_16F, lda,
+                                 a_stride, &zero, cublas->c, CUDA_R_16F, ldc, c_stride, num,
+                                 CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT)
+                       : cublasGemmEx(handle, transb, transa, n, m, k, &one, cublas->b, CUDA_R_16F,
+                                 ldb, cublas->a, CUDA_R_16F, lda, &zero, cublas->c, CUDA_R_16F, ldc,
+                                 CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
         break;
-    case KILN_DOUBLE:
-        status = cublasDgemmStridedBatched(cublas->handle, transb, transa, n, m, k, &wide_one,
-                cublas->b, ldb, b_stride, cublas->a, lda, a_stride, &wide_zero, cublas->c, ldc,
-                c_stride, num);
-        break;
-    case KILN_COMPLEX_SINGLE:
-        status = cublasCgemmStridedBatched(cublas->handle, transb, transa, n, m, k, &complex_one,
-                cublas->b, ldb, b_stride, cublas->a, lda, a_stride, &complex_zero, cublas->c, ldc,
-                c_stride, num);
-        break;
-    case KILN_COMPLEX_DOUBLE:
-        status = cublasZgemmStridedBatched(cublas->handle, transb, transa, n, m, k,
-                &complex_wide_one, cublas->b, ldb, b_stride, cublas->a, lda, a_stride,
-                &complex_wide_zero, cublas->c, ldc, c_stride, num);
-        break;
-    default:
-        status = cublasSgemmStridedBatched(cublas->handle, transb, transa, n, m, k, &one, cublas->b,
-                ldb, b_stride, cublas->a, lda, a_stride, &zero, cublas->c, ldc, c_stride, num);
-        break;
+    case KILN_DOUBLE: status = CUBLAS_GEMM(D, &wide_one, &wide_zero); break;
+    case KILN_COMPLEX_SINGLE: status = CUBLAS_GEMM(C, &complex_one, &complex_zero); break;
+    case KILN_COMPLEX_DOUBLE: status = CUBLAS_GEMM(Z, &complex_wide_one, &complex_wide_zero); break;
+    default: status = CUBLAS_GEMM(S, &one, &zero); break;
     }
     return cublas_good("multiplying", status);
-}
-
-static bool cublas_multiply(const struct peer_cublas *cublas)
-{
-    return cublas->problem->batch > 1 ? cublas_multiply_batch(cublas) : cublas_multiply_one(cublas);
 }
 
 /* For timer_sample_batches. */

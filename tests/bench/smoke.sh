@@ -197,6 +197,29 @@ assert rows(sys.argv[1]) == [("D", "nn", 5), ("D", "tn", 9), ("H", "nt", 8), ("S
                              ("S", "tn", 9)], rows(sys.argv[1])
 assert rows(sys.argv[2]) == [("S", "nn", m) for m in (5, 8, 9)], rows(sys.argv[2])
 END
+# Batches: rates count all members; what is drawn follows from the seed.
+"$bench" --shapes batches --count 3 --seed 7 --precision s --rounds 1 --sample-ms 1 --best \
+    --json "$folder/bench.json" > "$folder/report"
+grep -q ' batch=' "$folder/report"
+"$bench" --shapes batches --count 2 --seed 7 --precision s --rounds 1 --sample-ms 1 --peers kiln \
+    --json "$folder/other.json" > "$folder/report"
+"$python" - "$folder/bench.json" "$folder/other.json" <<'END'
+import json, sys
+
+one, two = (json.load(open(path, encoding="utf-8"))["comparison"]["rows"] for path in sys.argv[1:])
+shapes = [[[row[key] for key in ("transpose", "m", "n", "k", "batch")] for row in rows]
+          for rows in (one, two)]
+assert len(one) == 3 and shapes[0][:2] == shapes[1], shapes
+for row in one:
+    operations = 2 * row["m"] * row["n"] * row["k"] * row["batch"]
+    assert 3e7 <= operations <= 1.5e10 and row["batch"] > 1, row
+    assert "gflops" in row["results"]["kiln"], row
+    for result in row["results"].values():
+        if "gflops" not in result:
+            continue
+        rate = operations / result["median_seconds"] * 1e-9
+        assert abs(result["gflops"] / rate - 1) < 1e-3, row
+END
 printf '8 7 6 half double\n' > "$folder/own"
 if "$bench" --shapes-file "$folder/own" > "$folder/report" 2> "$folder/error"; then
     echo "two precisions of one shape were accepted" >&2
@@ -221,7 +244,8 @@ random="--shapes random --least-ops 1e4 --most-ops 1e6 --largest 128 --precision
 for wrong in "--seed 2" "--shapes random --least-ops 1e3x" "--shapes random --most-ops 2e6 \
     --least-ops 1e6" "--shapes random --count 0" "--shapes goals --largest 64" \
     "--shape 8x8x8 --k 9" \
-    "--shapes grid --seed 2" "--shape 8x8x8 --best --peers kiln-packed" "--errors --best" \
+    "--shapes grid --seed 2" "--shapes batches --least-ops 1e4" "--shapes batches --data positive" \
+    "--shapes batches --errors" "--shape 8x8x8 --best --peers kiln-packed" "--errors --best" \
     "--triangles --first-result"; do
     # shellcheck disable=SC2086
     if "$bench" $wrong > "$folder/report" 2> "$folder/error"; then

@@ -36,8 +36,14 @@ static int read_bundle(void **state)
 static double seconds_of(const struct winner *winner, const struct bench_row *row)
 {
     const struct problem problem = winner_problem(winner, row->pair);
-    const struct kiln_product product = product_dense(&problem, row->m, row->n, row->k);
+    struct kiln_product product = product_dense(&problem, row->m, row->n, row->k);
     struct kiln_recipe recipe;
+    if (row->batch > 0) {
+        product.batch_count = row->batch;
+        product.a.stride = row->m * row->k;
+        product.b.stride = row->k * row->n;
+        product.c.stride = row->m * row->n;
+    }
     if (!assemble_traits(&winner->config, &problem, &old.facts, &recipe, error))
         fail_msg("%s", error);
     recipe.time = &winner->time;
@@ -189,6 +195,33 @@ static void larger_devices_are_told_apart(void **state)
     assert_int_equal(done[0].shapes, 2 * (RECHOOSE_LEAST_SHAPES - 1));
 }
 
+/* A batch of a shape is another shape; of its times are learnt the same coefficients. */
+static void batches_are_fitted_to(void **state)
+{
+    const struct precision *precision = precision_find("double");
+    (void) state;
+    measure(SHAPES, 1);
+    for (size_t i = 1; i < bench.num_rows; i += 2) {
+        struct bench_row *row = &bench.rows[i], *before = row - 1;
+        free(row->times);
+        *row = (struct bench_row){ .precision = precision,
+            .pair = before->pair,
+            .batch = 2 + i % 7,
+            .m = before->m,
+            .n = before->n,
+            .k = before->k };
+        time_row(row, believed(precision), 3);
+        free(before->times);
+        before->times = NULL;
+        before->num_times = 0;
+        time_row(before, believed(precision), 3);
+    }
+    if (!rechoose_times(&old, &bench, 1, NULL, &now, done, &num_done, error))
+        fail_msg("%s", error);
+    assert_int_equal(done[0].shapes, SHAPES);
+    assert_true(done[0].now < 1 + (done[0].before - 1) / 2);
+}
+
 static void the_bench_tells_how_large(void **state)
 {
     (void) state;
@@ -199,6 +232,16 @@ static void the_bench_tells_how_large(void **state)
     assert_true(bench_parse("{\"format\": \"kiln-bench 2\", \"device\": {\"name\": \"x\"}}", &bench,
             error));
     assert_int_equal(bench.units, 0);
+    assert_true(bench_parse("{\"format\": \"kiln-bench 2\", \"device\": {\"name\": \"x\"}, "
+                            "\"comparison\": {\"rows\": [{\"precision\": \"S\", "
+                            "\"transpose\": \"nt\", \"m\": 1, \"n\": 2, \"k\": 3}, "
+                            "{\"precision\": \"S\", \"transpose\": \"nt\", "
+                            "\"m\": 1, \"n\": 2, \"k\": 3, \"batch\": 12}]}}",
+            &bench, error));
+    assert_int_equal(bench.num_rows, 2);
+    assert_int_equal(bench.rows[0].batch, 0);
+    assert_int_equal(bench.rows[1].batch, 12);
+    bench_free(&bench);
 }
 
 /* Times that are as was believed change no choice. */
@@ -377,6 +420,7 @@ int main(void)
         cmocka_unit_test_teardown(all_kinds_are_held_out, forget),
         cmocka_unit_test_teardown(repeats_are_no_more_shapes, forget),
         cmocka_unit_test_teardown(larger_devices_are_told_apart, forget),
+        cmocka_unit_test_teardown(batches_are_fitted_to, forget_all),
         cmocka_unit_test_teardown(the_bench_tells_how_large, forget),
         cmocka_unit_test_teardown(what_is_as_believed_stays, forget),
         cmocka_unit_test_teardown(other_precisions_stay, forget),

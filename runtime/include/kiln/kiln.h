@@ -473,8 +473,8 @@ struct kiln_gemm {
     cl_mem a, b, c;
     size_t a_offset, b_offset, c_offset;   /* elements */
     size_t lda, ldb, ldc;              /* elements; 0: dense, the length of a row or column */
-    /* Members of the batch: products of one shape. 0: 1. Kernels that can take many of them in a
-     * launch, where it gains; else they are done one after the other. */
+    /* Members of the batch: products of one shape. 0: 1. One launch takes many of them where the
+     * kernels that serve the call can do so; else they are enqueued one after the other. */
     size_t batch_count;
     /* Elements from one member to the next; not looked at for one member. a_stride and b_stride may
      * be 0: all members share the matrix. c_stride is at least the span of one C, from its first
@@ -549,8 +549,8 @@ KILN_API enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context
  * are "bundle: NAME" and "kernel: NAME"; after them come, where the bundle was tuned on a relative
  * of the device, "tuned on: a relative of the device", then the canonical shape (row-major: a
  * column-major call shows up with m and n swapped), how the kernels were built, the
- * launches, the workspace, and the first few candidates with their predicted times. Keys may be
- * added; these two lines stay.
+ * launches, the workspace, and the first few candidates with their predicted times, which are those
+ * of a whole batch. Keys may be added; these two lines stay.
  *
  * gemm: required; as for kiln_gemm_workspace_bytes.
  * text: required; size bytes, ended by NUL whenever size is not 0. 4096 bytes do for most calls.
