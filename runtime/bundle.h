@@ -23,7 +23,7 @@
 #define KILN_INTERNAL
 #endif
 
-enum { KILN_BUNDLE_FORMAT = 26 };
+enum { KILN_BUNDLE_FORMAT = 27 };
 
 enum {
     KILN_MAX_STAGES = 8,
@@ -298,11 +298,10 @@ struct kiln_recipe {
 };
 
 /* A shape of an application's own, and the recipes that were fastest there, by pair:
- * indices into the bundle's recipes, or KILN_NO_RECIPE. They serve it whatever the times say; not a
- * batch of it, of which a launch may take many. */
+ * indices into the bundle's recipes, or KILN_NO_RECIPE. They serve it whatever the times say. */
 struct kiln_pin {
     uint8_t precision;                 /* enum kiln_precision */
-    uint32_t m, n, k;
+    uint32_t m, n, k, batch;           /* batch: members; 1: a single multiplication */
     uint16_t recipe[KILN_NUM_PAIRS];
 };
 enum { KILN_NO_RECIPE = 0xffff };

@@ -44,6 +44,11 @@ cl_int kiln_command_begin(const struct launch *launch, struct kiln_waits *waits)
     return CL_SUCCESS;
 }
 
+static bool is_of_batch(const struct launch *launch)
+{
+    return launch->problem->product.batch_count > 1;
+}
+
 /* Takes over the event of the stage just enqueued. The stage may write C, so a failure must end the
  * call: CL_INVALID_EVENT does. */
 static cl_int note_event(struct launch *launch, cl_event event)
@@ -56,14 +61,22 @@ static cl_int note_event(struct launch *launch, cl_event event)
         if (clRetainEvent(event) != CL_SUCCESS) {
             return CL_INVALID_EVENT;
         }
+        if (is_of_batch(launch) && launch->num_stage_events == 2) {
+            clReleaseEvent(launch->request->stage_events[--launch->num_stage_events]);
+        }
         launch->request->stage_events[launch->num_stage_events++] = event;
     }
     return CL_SUCCESS;
 }
 
-bool kiln_command_wants_event(const struct kiln_request *request, bool is_final)
+/* Of a batch the events of the first stage and of the last are handed out: all others would only
+ * make it slower. */
+bool kiln_command_wants_event(const struct launch *launch, bool is_final)
 {
-    return request->queue_facts.out_of_order || request->stage_events != NULL ||
+    const struct kiln_request *request = launch->request;
+    bool is_handed_out = request->stage_events != NULL &&
+                         (!is_of_batch(launch) || is_final || launch->num_stage_events == 0);
+    return request->queue_facts.out_of_order || is_handed_out ||
            (is_final && request->event != NULL);
 }
 

@@ -41,8 +41,7 @@ static cl_int copy_bytes(struct launch *launch, const struct place *from, const 
         return error;
     }
     error = clEnqueueCopyBuffer(request->queue, from->buffer, to->buffer, from->bytes, to->bytes,
-            bytes, waits.num, waits.events,
-            kiln_command_wants_event(request, true) ? &event : NULL);
+            bytes, waits.num, waits.events, kiln_command_wants_event(launch, true) ? &event : NULL);
     return kiln_command_end(launch, &waits, error, event);
 }
 
@@ -63,7 +62,7 @@ static cl_int copy_rows(struct launch *launch, const struct place *from, const s
     }
     error = clEnqueueCopyBufferRect(request->queue, from->buffer, to->buffer, origin, target,
             region, rows->from_pitch, 0, rows->to_pitch, 0, waits.num, waits.events,
-            kiln_command_wants_event(request, true) ? &event : NULL);
+            kiln_command_wants_event(launch, true) ? &event : NULL);
     return kiln_command_end(launch, &waits, error, event);
 }
 

@@ -58,8 +58,8 @@ enum kiln_status kiln_gemm_enqueue_profiled(struct kiln_context *context,
     if (num_events != NULL) {
         *num_events = 0;
     }
-    if (stage_events == NULL || num_events == NULL || gemm == NULL || gemm->batch_count > 1 ||
-            gemm->uplo_a != 0 || gemm->uplo_b != 0) {
+    if (stage_events == NULL || num_events == NULL || gemm == NULL || gemm->uplo_a != 0 ||
+            gemm->uplo_b != 0) {
         return KILN_INVALID_ARGUMENT;
     }
     return enqueue(context, gemm, KILN_CHECK_ALL, KILN_SUCCESS, &request);

@@ -22,9 +22,10 @@
 /* ---- For the tuner and the benchmark, which link the static library ---- */
 
 /* As kiln_gemm_enqueue, through the same code, but hands out the event of each stage that was
- * enqueued, in order; the caller releases them. The queue should have profiling enabled. On failure
- * *num_events is 0. KILN_INVALID_ARGUMENT: a batch of more than one, a complex product that a real
- * one serves, or an operand of which one triangle is stored. */
+ * enqueued, in order; of a batch those of the first stage and of the last, which may be one. The
+ * caller releases them. The queue should have profiling enabled. On failure *num_events is 0.
+ * KILN_INVALID_ARGUMENT: a complex product that a real one serves, or an operand of which one
+ * triangle is stored. */
 KILN_INTERNAL enum kiln_status kiln_gemm_enqueue_profiled(struct kiln_context *context,
         const struct kiln_gemm *gemm, cl_command_queue queue,
         cl_event stage_events[KILN_MAX_STAGES], unsigned *num_events);

@@ -47,7 +47,7 @@ struct kiln_waits {
 
 /* Before a command: what it waits for. */
 KILN_INTERNAL cl_int kiln_command_begin(const struct launch *launch, struct kiln_waits *waits);
-KILN_INTERNAL bool kiln_command_wants_event(const struct kiln_request *request, bool is_final);
+KILN_INTERNAL bool kiln_command_wants_event(const struct launch *launch, bool is_final);
 /* After it, whether it was enqueued or not; takes the event over. */
 KILN_INTERNAL cl_int kiln_command_end(struct launch *launch, const struct kiln_waits *waits,
         cl_int error, cl_event event);

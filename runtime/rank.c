@@ -6,13 +6,13 @@ static bool comes_before(const struct kiln_rank *a, const struct kiln_rank *b)
     return a->time < b->time || (a->time == b->time && a->recipe < b->recipe);
 }
 
-/* The recipe that is pinned to the product's shape, or KILN_NO_RECIPE. Pins were timed alone. */
+/* The recipe that is pinned to the product's shape, or KILN_NO_RECIPE. */
 static uint16_t pinned_recipe(const struct kiln_bundle *bundle, const struct kiln_product *product)
 {
     for (uint32_t i = 0; i < bundle->num_pins; i++) {
         const struct kiln_pin *pin = &bundle->pins[i];
         if (pin->m == product->m && pin->n == product->n && pin->k == product->k &&
-                pin->precision == product->precision && product->batch_count == 1) {
+                pin->batch == product->batch_count && pin->precision == product->precision) {
             return pin->recipe[kiln_pair(product->transa, product->transb)];
         }
     }

@@ -28,7 +28,7 @@ static cl_int enqueue_stage(struct launch *launch, const struct kiln_plan *plan,
     bool writes_c = memchr(stage->args, KILN_ARG_C, stage->num_args) != NULL;
     error = clEnqueueNDRangeKernel(request->queue, kernel, members > 1 ? 3 : stage->work_dim, NULL,
             global, local, waits.num, waits.events,
-            kiln_command_wants_event(request, is_final) || launch->image != NULL ? &event : NULL);
+            kiln_command_wants_event(launch, is_final) || launch->image != NULL ? &event : NULL);
     launch->touched = launch->touched || (error == CL_SUCCESS && writes_c);
     return kiln_command_end(launch, &waits, error, event);
 }

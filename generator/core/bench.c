@@ -87,6 +87,13 @@ static size_t read_extent(struct json *json)
     return value >= 0 && value <= 1e12 ? (size_t) value : 0;
 }
 
+/* One member is no batch. */
+static size_t read_batch(struct json *json)
+{
+    const size_t members = read_extent(json);
+    return members > 1 ? members : 0;
+}
+
 static void read_row(struct json *json, struct bench *bench, struct bench_row *row)
 {
     char name[BENCH_NAME_BYTES], word[BENCH_NAME_BYTES];
@@ -106,7 +113,7 @@ static void read_row(struct json *json, struct bench *bench, struct bench_row *r
         else if (!strcmp(name, "k"))
             row->k = read_extent(json);
         else if (!strcmp(name, "batch"))
-            row->batch = read_extent(json);
+            row->batch = read_batch(json);
         else if (!strcmp(name, "ratios"))
             read_ratios(json, bench, row);
         else if (!strcmp(name, "recipes"))

@@ -21,8 +21,7 @@ struct bench_time {
 struct bench_row {
     const struct precision *precision;
     int pair;                          /* kiln_pair() */
-    size_t batch;                      /* members; 0: one */
-    size_t m, n, k;
+    WITH_SHAPE;
     double ratio[BENCH_MAX_PEERS];     /* Kiln's speed over the peer's; 0: not measured */
     size_t num_times, capacity;
     struct bench_time *times;          /* of configurations that this version knows */

@@ -20,8 +20,8 @@
 #ifndef KILN_CORE_DRAW_H
 #define KILN_CORE_DRAW_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "shape.h"
+
 #include <stdint.h>
 
 enum {
@@ -56,7 +56,7 @@ struct draw {
 };
 
 struct drawn {
-    size_t m, n, k;
+    WITH_SHAPE;
     bool transa, transb;               /* a pair of its own: each of the four is as likely */
     bool aligned;                      /* multiples of DRAW_UNIT by intent, but for a thin one */
     unsigned class;                    /* for draw_class_name */

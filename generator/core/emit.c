@@ -323,8 +323,8 @@ static void emit_pins(const struct kiln_bundle *bundle, const char *id, struct t
         text_add(text, "static const struct kiln_pin %s_pins[] = {\n", id);
     for (uint32_t i = 0; i < bundle->num_pins; i++) {
         const struct kiln_pin *p = &bundle->pins[i];
-        text_add(text, "    { %u, %u, %u, %u, { %u, %u, %u, %u } },\n", p->precision, p->m, p->n,
-                p->k, p->recipe[0], p->recipe[1], p->recipe[2], p->recipe[3]);
+        text_add(text, "    { %u, %u, %u, %u, %u, { %u, %u, %u, %u } },\n", p->precision, p->m,
+                p->n, p->k, p->batch, p->recipe[0], p->recipe[1], p->recipe[2], p->recipe[3]);
     }
     if (bundle->num_pins)
         text_add(text, "};\n\n");

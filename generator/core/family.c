@@ -170,10 +170,18 @@ int pair_of_problem(const struct problem *problem)
     return (int) kiln_pair(problem->transa, problem->transb);
 }
 
-struct kiln_product product_dense(const struct problem *problem, size_t m, size_t n, size_t k)
+struct kiln_product product_dense(const struct problem *problem, struct shape shape)
 {
-    return kiln_product_dense(problem->precision->id, (size_t) problem->precision->element_bytes,
-            problem->transa, problem->transb, m, n, k);
+    struct kiln_product product = kiln_product_dense(problem->precision->id,
+            (size_t) problem->precision->element_bytes, problem->transa, problem->transb, shape.m,
+            shape.n, shape.k);
+    if (shape.batch > 0) {
+        product.batch_count = shape.batch;
+        product.a.stride = shape.m * shape.k;
+        product.b.stride = shape.k * shape.n;
+        product.c.stride = shape.m * shape.n;
+    }
+    return product;
 }
 
 unsigned param_values(const struct family_param *param, long values[FAMILY_MAX_VALUES])
@@ -513,9 +521,9 @@ bool family_guard(const struct family *family, const struct scope *scope, struct
 }
 
 bool config_takes(const struct config *config, const struct problem *problem,
-        const struct device_facts *facts, size_t m, size_t n, size_t k)
+        const struct device_facts *facts, struct shape shape)
 {
-    const struct kiln_product product = product_dense(problem, m, n, k);
+    const struct kiln_product product = product_dense(problem, shape);
     struct kiln_guard guard;
     struct scope scope;
     char error[FAMILY_ERROR_BYTES];

@@ -170,8 +170,9 @@ int pair_find(const char *name);
 struct problem problem_of_pair(const struct precision *precision, int pair);
 int pair_of_problem(const struct problem *problem);
 
-/* A shape of the problem, of matrices without gaps between their rows, all at offset 0. */
-struct kiln_product product_dense(const struct problem *problem, size_t m, size_t n, size_t k);
+/* A shape of the problem, of matrices without gaps between their rows, all at offset 0; the members
+ * of a batch lie one behind the other. */
+struct kiln_product product_dense(const struct problem *problem, struct shape shape);
 
 struct config {
     const struct family *family;
@@ -233,10 +234,9 @@ bool config_legal(const struct config *config, const struct problem *problem,
 bool family_guard(const struct family *family, const struct scope *scope, struct kiln_guard *guard,
         char error[FAMILY_ERROR_BYTES]);
 
-/* Whether the configuration, which is legal, takes a shape of matrices without gaps between their
- * rows, all at offset 0. */
+/* Whether the configuration, which is legal, takes a shape as product_dense has it. */
 bool config_takes(const struct config *config, const struct problem *problem,
-        const struct device_facts *facts, size_t m, size_t n, size_t k);
+        const struct device_facts *facts, struct shape shape);
 
 /* The family's rank expression; 0 when it has none. */
 int64_t config_rank(const struct config *config, const struct problem *problem,

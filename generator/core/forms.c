@@ -122,7 +122,8 @@ static struct kiln_product shape(const struct problem *problem, unsigned i)
 {
     const size_t odd = i % 2, extent = ((size_t) 64 << i / 2 % 8) + odd;
     const size_t depth = (extent << 2 * (i / 16)) / 8 + odd;
-    struct kiln_product product = product_dense(problem, extent, extent, depth);
+    struct kiln_product product = product_dense(problem,
+            (struct shape){ extent, extent, depth, 0 });
     product.triangle = KILN_TRIANGLE_LOWER;
     return product;
 }

@@ -27,8 +27,8 @@ const struct precision *precision_of_id(unsigned id)
     return NULL;
 }
 
-double precision_operations(const struct precision *precision, size_t m, size_t n, size_t k)
+double precision_operations(const struct precision *precision, struct shape shape)
 {
-    return (kiln_precision_is_complex(precision->id) ? 8 : 2) * (double) m * (double) n *
-           (double) k;
+    return (kiln_precision_is_complex(precision->id) ? 8 : 2) * (double) shape.m *
+           (double) shape.n * (double) shape.k * (double) shape_members(shape);
 }

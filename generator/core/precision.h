@@ -3,6 +3,7 @@
 #define KILN_CORE_PRECISION_H
 
 #include "plan.h"
+#include "shape.h"
 
 struct precision {
     unsigned id;                       /* enum kiln_precision of kiln.h */
@@ -21,7 +22,7 @@ extern const struct precision precisions[KILN_NUM_PRECISIONS];
 const struct precision *precision_find(const char *name_or_letter);
 const struct precision *precision_of_id(unsigned id);
 
-/* Additions and multiplications of a product: of complex numbers eight for each of m n k. */
-double precision_operations(const struct precision *precision, size_t m, size_t n, size_t k);
+/* Additions and multiplications: of complex numbers eight for each of m n k. */
+double precision_operations(const struct precision *precision, struct shape shape);
 
 #endif

@@ -43,8 +43,7 @@ static bool counts(const struct winners *winners, const struct precision *precis
 
 static bool same_shape(const struct bench_row *a, const struct bench_row *b)
 {
-    return a->precision == b->precision && a->pair == b->pair && a->m == b->m && a->n == b->n &&
-           a->k == b->k && a->batch == b->batch;
+    return a->precision == b->precision && a->pair == b->pair && shape_equal(a->shape, b->shape);
 }
 
 /* Whether no row before it is of the same shape. */
@@ -66,7 +65,7 @@ static bool is_first(const struct winners *winners, const struct bench *benches,
 static bool is_held_out(const struct bench_row *row)
 {
     const uint64_t shape[] = { (uint64_t) row->pair, row->m, row->n, row->k, row->batch };
-    const size_t num = row->batch > 1 ? 5 : 4;
+    const size_t num = row->batch > 0 ? 5 : 4;
     uint64_t state = KILN_HASH_BEGIN;
     for (size_t i = 0; i < num; i++)
         state = random_next(&state) ^ shape[i];
@@ -79,10 +78,7 @@ static bool add_row(const struct bench_row *row, const struct bench_time *time, 
     struct record record = { .kind = kind,
         .precision = row->precision,
         .pair = row->pair,
-        .m = row->m,
-        .n = row->n,
-        .k = row->k,
-        .batch = row->batch,
+        .shape = row->shape,
         .units = units,
         .config = time->config,
         .seconds = time->seconds,

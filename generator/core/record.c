@@ -19,7 +19,7 @@ const char *const record_kind_words[NUM_RECORD_KINDS] = {
 };
 
 enum {
-    NUM_FIELDS = 13, HEAD_FIELDS = 4, FORMAT_VERSION = 1,
+    NUM_FIELDS = 13, BATCH_FIELD = 6, HEAD_FIELDS = 4, FORMAT_VERSION = 1,
     METHOD_VERSION = 10                /* counts up when verification or timing changes */
 };
 
@@ -114,12 +114,13 @@ void record_format_head(const struct journal_head *head, struct text *text)
 
 bool record_format(const struct record *r, char line[RECORD_LINE_BYTES])
 {
-    char config[CONFIG_TEXT_BYTES];
+    char config[CONFIG_TEXT_BYTES], batch[SHAPE_BATCH_BYTES];
     config_format(&r->config, config);
+    shape_format_batch(r->shape, '\t', batch);
     int len = snprintf(line, RECORD_LINE_BYTES,
-            "%s\t%s\t%s\t%zu\t%zu\t%zu\t%s\t%s\t%.9g\t%.3g\t%.6f\t%s\t", record_kind_words[r->kind],
-            r->precision->name, pair_names[r->pair], r->m, r->n, r->k, config, r->outcome,
-            r->seconds, r->spread, r->cost, r->message);
+            "%s\t%s\t%s\t%zu\t%zu\t%zu%s\t%s\t%s\t%.9g\t%.3g\t%.6f\t%s\t",
+            record_kind_words[r->kind], r->precision->name, pair_names[r->pair], r->m, r->n, r->k,
+            batch, config, r->outcome, r->seconds, r->spread, r->cost, r->message);
     if (len < 0 || len >= RECORD_LINE_BYTES - 10)
         return false;
     snprintf(line + len, (size_t) (RECORD_LINE_BYTES - len), "%08" PRIx32 "\n",
@@ -136,10 +137,21 @@ static bool parse_size(const char *field, size_t *value)
     return end != field && !*end && !errno && *field != '-';
 }
 
+/* Takes the field of a batch out, if the row has one. */
+static bool take_batch(char *field[NUM_FIELDS + 1], unsigned *num, size_t *batch)
+{
+    *batch = 0;
+    if (*num != NUM_FIELDS + 1 || !shape_parse_batch(field[BATCH_FIELD], batch))
+        return *num == NUM_FIELDS;
+    --*num;
+    memmove(&field[BATCH_FIELD], &field[BATCH_FIELD + 1], (*num - BATCH_FIELD) * sizeof field[0]);
+    return true;
+}
+
 /* A row of results; the checksum covers everything up to and with the last tab. */
 static const char *parse_row(char *line, struct record *r, char error[FAMILY_ERROR_BYTES])
 {
-    char *field[NUM_FIELDS];
+    char *field[NUM_FIELDS + 1];
     const char *last = strrchr(line, '\t');
     char *end;
     if (!last)
@@ -148,7 +160,8 @@ static const char *parse_row(char *line, struct record *r, char error[FAMILY_ERR
     const unsigned long sum = strtoul(last + 1, &end, 16);
     if (*end || strlen(last + 1) != 8 || sum != record_checksum(line, len))
         return "wrong checksum";
-    if (line_split(line, field, NUM_FIELDS) != NUM_FIELDS)
+    unsigned num = line_split(line, field, NUM_FIELDS + 1);
+    if (!take_batch(field, &num, &r->batch))
         return "wrong number of fields";
     const int kind = word_find(record_kind_words, NUM_RECORD_KINDS, field[0], strlen(field[0]));
     r->precision = precision_find(field[1]);
@@ -343,5 +356,5 @@ bool record_is_failure(const struct record *r)
 bool record_same_evaluation(const struct record *a, const struct record *b)
 {
     return a->kind == b->kind && a->precision == b->precision && a->pair == b->pair &&
-           a->m == b->m && a->n == b->n && a->k == b->k && config_equal(&a->config, &b->config);
+           shape_equal(a->shape, b->shape) && config_equal(&a->config, &b->config);
 }

@@ -7,9 +7,9 @@
  *   shard         I/N                     of `tune --shard I/N`, which searches a part; else absent
  *   merged        N                       of `merge`: from so many journals; else absent
  *   begin
- *   KIND PRECISION PAIR M N K CONFIGURATION OUTCOME SECONDS SPREAD COST MESSAGE CHECKSUM
+ *   KIND PRECISION PAIR M N K [batch=N] CONFIGURATION OUTCOME SECONDS SPREAD COST MESSAGE CHECKSUM
  *
- * Fields are separated by tabs. KIND: search, first (times of what is known already, at a few
+ * Fields are separated by tabs; that of a batch is there in its rows alone. KIND: search, first (times of what is known already, at a few
  * shapes), look (the best of a search again, at every shape that was searched), edges, matrix
  * (times for choosing), own (the same at the application's own shapes), held (times that nothing
  * but the losses comes from), again (the same of the few fastest, for longer), generic (times of
@@ -49,8 +49,7 @@ struct record {
     enum record_kind kind;
     const struct precision *precision;
     int pair;                          /* kiln_pair() */
-    size_t m, n, k;
-    size_t batch;                      /* members, of a batch; 0: one, as in all rows from a text */
+    WITH_SHAPE;
     uint32_t units;                    /* of the device that timed it; 0: as the journal's facts
                                           say; always 0 in rows from a text */
     struct config config;

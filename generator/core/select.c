@@ -102,8 +102,10 @@ static double task_weight(const struct times *times, const struct times_task *ta
 {
     const double num_measured = times->num_tasks - times->num_guesses;
     const double count = task->is_guess ? num_measured / times->num_guesses : 1;
+    const double members = (double) shape_members(task->shape);
     const double m = (double) task->m, n = (double) task->n, k = (double) task->k;
-    return count * log(2 + (m * n * k + MOVED_AS * (m * k + k * n + m * n)) * 0x1p-20);
+    const double moved = m * k + k * n + m * n;
+    return count * log(2 + members * (m * n * k + MOVED_AS * moved) * 0x1p-20);
 }
 
 static double mean_loss(const struct choice *choice)
@@ -293,17 +295,14 @@ static struct winner_pin *find_pin(struct winners *winners, const struct times *
 {
     for (unsigned i = 0; i < winners->num_pins; i++) {
         struct winner_pin *pin = &winners->pins[i];
-        if (pin->precision == times->precision && pin->m == task->m && pin->n == task->n &&
-                pin->k == task->k)
+        if (pin->precision == times->precision && shape_equal(pin->shape, task->shape))
             return pin;
     }
     if (winners->num_pins == WINNERS_MAX_PINS)
         return NULL;
     struct winner_pin *pin = &winners->pins[winners->num_pins++];
     *pin = (struct winner_pin){ .precision = times->precision,
-        .m = (uint32_t) task->m,
-        .n = (uint32_t) task->n,
-        .k = (uint32_t) task->k,
+        .shape = task->shape,
         .recipe = { -1, -1, -1, -1 } };
     return pin;
 }
@@ -559,8 +558,7 @@ static int pinned(const struct winners *winners, const struct times *times,
     for (unsigned i = 0; i < winners->num_pins; i++) {
         const struct winner_pin *pin = &winners->pins[i];
         const struct winner *winner =
-                pin->precision == times->precision && pin->m == task->m && pin->n == task->n &&
-                                pin->k == task->k
+                pin->precision == times->precision && shape_equal(pin->shape, task->shape)
                         ? winners_recipe(winners, pin->precision, pin->recipe[task->pair])
                         : NULL;
         if (winner)
@@ -607,9 +605,7 @@ bool select_list(const struct records *records, const struct winners *winners,
         const int pin = pinned(winners, &choice.times, task);
         const int c = pin >= 0 ? pin : times_dispatched(task, choice.chosen);
         if (c >= 0 && task->seconds[c] < HUGE_VAL)
-            (*list)[(*num)++] = (struct selection){ .m = task->m,
-                .n = task->n,
-                .k = task->k,
+            (*list)[(*num)++] = (struct selection){ .shape = task->shape,
                 .pair = task->pair,
                 .recipe = number[c],
                 .seconds = task->seconds[c],

@@ -47,7 +47,7 @@ bool select_winners(const char *journal, const char *name, struct select_budget 
 /* What a bundle takes for a task that was measured, and how far that is from the best candidate
  * there. */
 struct selection {
-    size_t m, n, k;
+    WITH_SHAPE;
     int pair;
     int recipe;                        /* its number in winners, among those of the precision */
     double seconds, best;

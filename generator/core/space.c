@@ -78,8 +78,7 @@ bool space_legal(const struct space *space, const struct point *point, const cha
     space_config(space, point, &config);
     if (!config_legal(&config, &space->problem, &space->facts, reason))
         return false;
-    if (!space->m ||
-            config_takes(&config, &space->problem, &space->facts, space->m, space->n, space->k))
+    if (!space->shape.m || config_takes(&config, &space->problem, &space->facts, space->shape))
         return true;
     *reason = "does not take the shape";
     return false;

@@ -26,13 +26,13 @@ struct space {
     struct problem problem;
     struct device_facts facts;
     struct shard shard;
-    size_t m, n, k;                    /* a shape that legal points take; 0: any */
+    struct shape shape;                /* that legal points take; all 0: any */
     unsigned num_params;
     unsigned num_values[FAMILY_MAX_PARAMS];
     long values[FAMILY_MAX_PARAMS][FAMILY_MAX_VALUES];
 };
 
-/* The whole space; set `shard`, or m, n and k, for less. */
+/* The whole space; set `shard` or `shape` for less. */
 void space_init(struct space *space, const struct family *family, const struct problem *problem,
         const struct device_facts *facts);
 

@@ -78,18 +78,10 @@ static void find_candidates(const struct records *records, struct times *times)
     }
 }
 
-/* That of a row; the members of a batch lie one behind the other. */
 static struct kiln_product product_of(const struct times *times, const struct record *r)
 {
     const struct problem problem = problem_of_pair(times->precision, r->pair);
-    struct kiln_product product = product_dense(&problem, r->m, r->n, r->k);
-    if (r->batch > 1) {
-        product.batch_count = r->batch;
-        product.a.stride = r->m * r->k;
-        product.b.stride = r->k * r->n;
-        product.c.stride = r->m * r->n;
-    }
-    return product;
+    return product_dense(&problem, r->shape);
 }
 
 static uint32_t units_of(const struct times *times, const struct record *r)
@@ -118,11 +110,10 @@ static uint64_t predict(const struct times *times, unsigned number, const struct
                                 : TIMES_UNTIMED;
 }
 
-uint64_t times_predict(const struct times *times, int number, int pair, size_t m, size_t n,
-        size_t k)
+uint64_t times_predict(const struct times *times, int number, int pair, struct shape shape)
 {
-    const struct record shape = { .pair = pair, .m = m, .n = n, .k = k };
-    return predict(times, (unsigned) number, &shape);
+    const struct record row = { .pair = pair, .shape = shape };
+    return predict(times, (unsigned) number, &row);
 }
 
 /* ---- shapes like those that were measured ---- */
@@ -131,7 +122,7 @@ uint64_t times_predict(const struct times *times, int number, int pair, size_t m
 static bool is_like(const struct times *times, const struct record *r)
 {
     return counts(times, r) && record_is_timed(r) && r->kind != RECORD_HELD &&
-           r->kind != RECORD_AGAIN && r->batch <= 1;
+           r->kind != RECORD_AGAIN && r->batch == 0;
 }
 
 /* Where the shapes of these rows lie. */
@@ -205,10 +196,9 @@ struct timings {
                                           KILN_TERM_FETCHED_UNCACHED: there was that term */
 };
 
-/* For records or times_tasks of one precision: are pair, shape, batch and units the same? */
+/* For records or times_tasks of one precision: are pair, shape and units the same? */
 #define SAME_TASK(a, b) \
-    ((a)->pair == (b)->pair && (a)->m == (b)->m && (a)->n == (b)->n && (a)->k == (b)->k && \
-            (a)->batch == (b)->batch && (a)->units == (b)->units)
+    ((a)->pair == (b)->pair && shape_equal((a)->shape, (b)->shape) && (a)->units == (b)->units)
 
 /* Were both timed in turn with each other? A search asks one by one, and generic is timed alone. */
 static bool same_moment(const struct record *a, const struct record *b)
@@ -588,10 +578,7 @@ static struct times_task *new_task(struct times *times, const struct record *r)
         times->capacity = capacity;
     }
     struct times_task *t = &times->tasks[times->num_tasks++];
-    *t = (struct times_task){ .m = r->m,
-        .n = r->n,
-        .k = r->k,
-        .batch = r->batch,
+    *t = (struct times_task){ .shape = r->shape,
         .pair = r->pair,
         .units = r->units,
         .best = HUGE_VAL,

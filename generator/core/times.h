@@ -14,7 +14,7 @@ enum { TIMES_MAX_CANDIDATES = 128 };
 
 /* A task that was measured: a pair and a shape, on a device with so many compute units. */
 struct times_task {
-    size_t m, n, k, batch;
+    WITH_SHAPE;
     int pair;
     uint32_t units;                    /* as in its rows */
     double seconds[TIMES_MAX_CANDIDATES];        /* HUGE_VAL: not measured */
@@ -79,8 +79,7 @@ int times_find(const struct times *times, const struct config *config);
 /* The library's predicted time of a candidate on the journal's device, picoseconds, without what is
  * added on a CPU (kiln_time_on_cpu); TIMES_UNTIMED: it has no coefficients; UINT64_MAX: it does not
  * take the shape. */
-uint64_t times_predict(const struct times *times, int candidate, int pair, size_t m, size_t n,
-        size_t k);
+uint64_t times_predict(const struct times *times, int candidate, int pair, struct shape shape);
 
 /* Which of the chosen candidates the library would take for a task: the one with the least
  * predicted time; those without a time come last. -1: none. */

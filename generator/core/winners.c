@@ -126,7 +126,10 @@ static const char *parse_pin(const struct line *line, struct winners *winners)
 {
     struct winner_pin *pin = &winners->pins[winners->num_pins];
     long size[3];
-    if (line->num != 5 + NUM_PAIRS)
+    const bool has_batch = line->num == 6 + NUM_PAIRS &&
+                           shape_parse_batch(line->field[5], &pin->batch);
+    char *const *const recipes = &line->field[has_batch ? 6 : 5];
+    if (line->num != 5 + NUM_PAIRS && !has_batch)
         return "a pin has a precision, three extents and four recipes";
     if (winners->num_pins == WINNERS_MAX_PINS)
         return "too many pins";
@@ -136,14 +139,12 @@ static const char *parse_pin(const struct line *line, struct winners *winners)
     for (int i = 0; i < 3; i++)
         if (!parse_count(line->field[2 + i], INT32_MAX, &size[i]) || !size[i])
             return "an extent is a positive number";
-    pin->m = (uint32_t) size[0];
-    pin->n = (uint32_t) size[1];
-    pin->k = (uint32_t) size[2];
+    pin->shape = (struct shape){ (size_t) size[0], (size_t) size[1], (size_t) size[2],
+        has_batch ? pin->batch : 0 };
     for (int i = 0; i < NUM_PAIRS; i++) {
         long number = -1;
-        if (strcmp(line->field[5 + i], "-") &&
-                (!parse_count(line->field[5 + i], WINNERS_MAX_RECIPES, &number) ||
-                        !find_recipe(winners, pin->precision, number)))
+        if (strcmp(recipes[i], "-") && (!parse_count(recipes[i], WINNERS_MAX_RECIPES, &number) ||
+                                               !find_recipe(winners, pin->precision, number)))
             return "a pin names a recipe above it, or -";
         pin->recipe[i] = (int) number;
     }
@@ -353,8 +354,9 @@ static void format_kinds(const struct winners *w, const struct precision *precis
 
 static void format_pin(const struct winner_pin *pin, struct text *text)
 {
-    text_add(text, "pin\t%s\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32, pin->precision->name, pin->m,
-            pin->n, pin->k);
+    char batch[SHAPE_BATCH_BYTES];
+    shape_format_batch(pin->shape, '\t', batch);
+    text_add(text, "pin\t%s\t%zu\t%zu\t%zu%s", pin->precision->name, pin->m, pin->n, pin->k, batch);
     for (int pair = 0; pair < NUM_PAIRS; pair++)
         if (pin->recipe[pair] < 0)
             text_add(text, "\t-");
@@ -474,9 +476,10 @@ static unsigned add_pins(const struct winners *winners, const struct precision *
         if (from->precision != precision)
             continue;
         pins[num] = (struct kiln_pin){ .precision = (uint8_t) precision->id,
-            .m = from->m,
-            .n = from->n,
-            .k = from->k };
+            .m = (uint32_t) from->m,
+            .n = (uint32_t) from->n,
+            .k = (uint32_t) from->k,
+            .batch = (uint32_t) shape_members(from->shape) };
         for (int pair = 0; pair < NUM_PAIRS; pair++)
             pins[num].recipe[pair] = (uint16_t) (from->recipe[pair] < 0
                                                          ? KILN_NO_RECIPE

@@ -13,7 +13,8 @@
  *   triangle      likewise; for products of which one triangle is stored
  *   time          PRECISION  RECIPE  COEFFICIENT ...    (runtime/bundle.h, enum kiln_term)
  *   kind          PRECISION  RECIPE  cpu|other  VECTOR  (runtime/bundle.h, enum kiln_kind)
- *   pin           PRECISION  M N K  RECIPE ...          (four pairs: NN NT TN TT; - for none)
+ *   pin           PRECISION  M N K  [batch=N]  RECIPE ...        (four pairs: NN NT TN TT;
+ *                                                                - for none)
  *   loss          PRECISION  KIND  SHAPES  MEAN  P95  WORST
  *
  * A row time that is older than the last terms has no coefficients for them: they are 0. A recipe's
@@ -49,7 +50,7 @@ struct winner {
 
 struct winner_pin {
     const struct precision *precision;
-    uint32_t m, n, k;
+    WITH_SHAPE;
     int recipe[NUM_PAIRS];             /* among those of the precision; -1: none */
 };
 

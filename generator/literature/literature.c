@@ -38,7 +38,7 @@ struct entry {
     const struct family_preset *preset;
     struct config config, own;
     struct problem problem;
-    size_t m, n, k;
+    WITH_SHAPE;
     bool has_own;
     double own_seconds;
     struct trial_result result;
@@ -125,11 +125,11 @@ static bool measure(struct literature *literature, struct entry *entry)
 {
     struct trial_result results[NUM_RUNS];
     struct trial_request request = {
-        .kind = TRIAL_MEASURE, .problem = entry->problem, .m = entry->m, .n = entry->n,
-        .k = entry->k, .deadline = literature->options->preset_seconds,
+        .kind = TRIAL_MEASURE, .problem = entry->problem, .shape = entry->shape,
+        .deadline = literature->options->preset_seconds,
     };
-    entry->has_own = linked_dispatch(&literature->launcher, &entry->problem, entry->m, entry->n,
-            entry->k, &entry->own);
+    entry->has_own = linked_dispatch(&literature->launcher, &entry->problem, entry->shape,
+            &entry->own);
     const bool is_own = entry->has_own && config_equal(&entry->own, &entry->config);
     if (entry->has_own && !is_own)
         request.configs[request.num_configs++] = entry->own;
@@ -160,7 +160,7 @@ static void add_cell(struct literature *literature, const char *cell)
 
 static double gflops(const struct entry *entry, double seconds)
 {
-    return 2e-9 * (double) entry->m * (double) entry->n * (double) entry->k / seconds;
+    return 1e-9 * precision_operations(entry->problem.precision, entry->shape) / seconds;
 }
 
 static void add_published(struct literature *literature, const struct family_figure *figure)

@@ -16,11 +16,9 @@ static unsigned gather(const struct report_part *part, int list, bool generic,
         if (!(ratio > 0 && ratio < HUGE_VAL))
             continue;
         if (dots)
-            dots[num] = (struct strip_dot){ .m = s->m,
-                .n = s->n,
-                .k = s->k,
+            dots[num] = (struct strip_dot){ .shape = s->shape,
                 .pair = s->pair,
-                .class = report_class(&part->scale, s->m, s->n, s->k),
+                .class = report_class(&part->scale, s->shape),
                 .ratio = ratio };
         num++;
     }

@@ -67,9 +67,9 @@ static void add_curve(const struct report *report, const struct report_search *s
         text_add(plot->text, begun ? "V%.1f" : "M%.1f %.1f", begun ? y : x, y);
         begun = true;
     }
-    text_add(plot->text, "H%.1f\"><title>%zu &#215; %zu &#215; %zu %s</title></path>\n",
-            svg_x(plot, at_of(&walk, over_time)), search->m, search->n, search->k,
-            pair_names[search->pair]);
+    text_add(plot->text, "H%.1f\"><title>", svg_x(plot, at_of(&walk, over_time)));
+    report_shape(plot->text, search->shape, search->pair);
+    text_add(plot->text, "</title></path>\n");
 }
 
 static void add_chart(const struct report *report, const struct precision *precision,
@@ -111,10 +111,10 @@ static void add_legend(const struct report *report, const struct precision *prec
         if (s->num_timed)
             text_add(report->text, "<span class=\"swatch c%u\"></span>",
                     colour++ % SVG_NUM_COLOURS);
-        report_shape(report->text, s->m, s->n, s->k, s->pair);
+        report_shape(report->text, s->shape, s->pair);
         if (s->num_timed)
             text_add(report->text, ": %.4g GFLOP/s, %zu tried</li>\n",
-                    report_gflops(precision, s->m, s->n, s->k, s->best), s->num);
+                    report_gflops(precision, s->shape, s->best), s->num);
         else
             text_add(report->text, ": none of %zu could be timed</li>\n", s->num);
     }

@@ -12,15 +12,13 @@ static unsigned gather(const struct bench *bench, const struct precision *precis
     unsigned num = 0;
     for (size_t i = 0; i < bench->num_rows; i++)
         if (bench->rows[i].precision == precision)
-            report_scale_add(&scale, bench->rows[i].m, bench->rows[i].n, bench->rows[i].k);
+            report_scale_add(&scale, bench->rows[i].shape);
     for (size_t i = 0; i < bench->num_rows; i++) {
         const struct bench_row *row = &bench->rows[i];
         if (row->precision == precision && row->ratio[peer] > 0)
-            dots[num++] = (struct strip_dot){ .m = row->m,
-                .n = row->n,
-                .k = row->k,
+            dots[num++] = (struct strip_dot){ .shape = row->shape,
                 .pair = row->pair,
-                .class = report_class(&scale, row->m, row->n, row->k),
+                .class = report_class(&scale, row->shape),
                 .ratio = row->ratio[peer] };
     }
     return num;

@@ -19,9 +19,8 @@ static void count_use(const struct report_part *part, int recipe, struct use *us
             if (s->recipe != recipe)
                 continue;
             use->num++;
-            use->of_class[report_class(&part->scale, s->m, s->n, s->k)]++;
-            use->gflops = fmax(use->gflops,
-                    report_gflops(part->precision, s->m, s->n, s->k, s->seconds));
+            use->of_class[report_class(&part->scale, s->shape)]++;
+            use->gflops = fmax(use->gflops, report_gflops(part->precision, s->shape, s->seconds));
         }
 }
 

@@ -22,9 +22,7 @@ static size_t list_searches(const struct records *records, struct report_search 
             s++;
         if (s == num)
             searches[num++] = (struct report_search){ .precision = row->precision,
-                .m = row->m,
-                .n = row->n,
-                .k = row->k,
+                .shape = row->shape,
                 .pair = row->pair,
                 .best = HUGE_VAL };
         searches[s].num++;
@@ -46,7 +44,7 @@ static void count_rows(const struct records *records, struct report_part *part)
         part->num_rows++;
         part->seconds += report_cost(row);
         if (row->kind == RECORD_MATRIX || row->kind == RECORD_HELD)
-            report_scale_add(&part->scale, row->m, row->n, row->k);
+            report_scale_add(&part->scale, row->shape);
     }
 }
 

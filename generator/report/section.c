@@ -7,8 +7,8 @@
 
 bool report_is_of(const struct report_search *s, const struct record *row)
 {
-    return s->precision == row->precision && s->pair == row->pair && s->m == row->m &&
-           s->n == row->n && s->k == row->k;
+    return s->precision == row->precision && s->pair == row->pair &&
+           shape_equal(s->shape, row->shape);
 }
 
 const struct report_search *report_search_of(const struct report *report, const struct record *row)
@@ -19,10 +19,9 @@ const struct report_search *report_search_of(const struct report *report, const 
     return NULL;
 }
 
-double report_gflops(const struct precision *precision, size_t m, size_t n, size_t k,
-        double seconds)
+double report_gflops(const struct precision *precision, struct shape shape, double seconds)
 {
-    return 1e-9 * precision_operations(precision, m, n, k) / seconds;
+    return 1e-9 * precision_operations(precision, shape) / seconds;
 }
 
 double report_cost(const struct record *row)
@@ -32,15 +31,21 @@ double report_cost(const struct record *row)
 
 /* ---- Classes ---- */
 
-static double size_of(size_t m, size_t n, size_t k)
+static double size_of(struct shape shape)
 {
-    return log(2 + (double) m * (double) n * (double) k);
+    return log(2 + (double) shape.m * (double) shape.n * (double) shape.k *
+                           (double) shape_members(shape));
 }
 
-void report_scale_add(struct report_scale *scale, size_t m, size_t n, size_t k)
+static enum draw_kind kind_of(struct shape shape)
 {
-    const double size = size_of(m, n, k);
-    if (draw_kind_of(m, n, k) != DRAW_EVEN)
+    return draw_kind_of(shape.m, shape.n, shape.k);
+}
+
+void report_scale_add(struct report_scale *scale, struct shape shape)
+{
+    const double size = size_of(shape);
+    if (kind_of(shape) != DRAW_EVEN)
         return;
     scale->least = scale->most > 0 ? fmin(scale->least, size) : size;
     scale->most = fmax(scale->most, size);
@@ -55,14 +60,14 @@ static unsigned class_named(const char *name)
     return class;
 }
 
-unsigned report_class(const struct report_scale *scale, size_t m, size_t n, size_t k)
+unsigned report_class(const struct report_scale *scale, struct shape shape)
 {
     static const char *const thirds[] = { "small", "medium", "large" };
-    const enum draw_kind kind = draw_kind_of(m, n, k);
+    const enum draw_kind kind = kind_of(shape);
     const double range = scale->most - scale->least;
     if (kind != DRAW_EVEN)
         return class_named(draw_kind_names[kind]);
-    const double third = range > 1 ? 3 * (size_of(m, n, k) - scale->least) / range : 1;
+    const double third = range > 1 ? 3 * (size_of(shape) - scale->least) / range : 1;
     return class_named(thirds[third < 1 ? 0 : third < 2 ? 1 : 2]);
 }
 
@@ -84,9 +89,12 @@ void report_precision(struct text *text, const struct precision *precision)
         text_add(text, "%c", *p == '_' ? ' ' : *p);
 }
 
-void report_shape(struct text *text, size_t m, size_t n, size_t k, int pair)
+void report_shape(struct text *text, struct shape shape, int pair)
 {
-    text_add(text, "%zu &#215; %zu &#215; %zu %s", m, n, k, pair_names[pair]);
+    char batch[SHAPE_BATCH_BYTES];
+    shape_format_batch(shape, ' ', batch);
+    text_add(text, "%zu &#215; %zu &#215; %zu %s%s", shape.m, shape.n, shape.k, pair_names[pair],
+            batch);
 }
 
 void report_table(struct text *text, const char *caption, const char *columns)

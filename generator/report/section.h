@@ -12,7 +12,7 @@
 /* The rows of one search: all of a kind "search" that share precision, transposes and shape. */
 struct report_search {
     const struct precision *precision;
-    size_t m, n, k;
+    WITH_SHAPE;
     int pair;
     size_t num, num_timed;
     double best;                       /* seconds; HUGE_VAL when nothing was timed */
@@ -57,20 +57,19 @@ const struct report_search *report_search_of(const struct report *report, const 
 
 /* Seconds; a journal may hold any number. */
 double report_cost(const struct record *row);
-double report_gflops(const struct precision *precision, size_t m, size_t n, size_t k,
-        double seconds);
+double report_gflops(const struct precision *precision, struct shape shape, double seconds);
 
 /* Classes of shapes are those of draw.h, by their number there. What has no extent that stands out
  * is large, medium or small by the third of the scale that it is in. */
-void report_scale_add(struct report_scale *scale, size_t m, size_t n, size_t k);
-unsigned report_class(const struct report_scale *scale, size_t m, size_t n, size_t k);
+void report_scale_add(struct report_scale *scale, struct shape shape);
+unsigned report_class(const struct report_scale *scale, struct shape shape);
 
 /* A recipe's name on the page: A, B, C... of its precision. */
 void report_letter(struct text *text, int recipe);
 /* "complex single". */
 void report_precision(struct text *text, const struct precision *precision);
-/* "512 x 64 x 1024 nt", with signs of multiplication. */
-void report_shape(struct text *text, size_t m, size_t n, size_t k, int pair);
+/* "512 x 64 x 1024 nt", with signs of multiplication; of a batch "512 x 64 x 1024 nt batch=20". */
+void report_shape(struct text *text, struct shape shape, int pair);
 /* A table's head, which may be scrolled where it is too wide, up to its first row; columns are
  * separated by "|", those of numbers begin with "#". And its end. */
 void report_table(struct text *text, const char *caption, const char *columns);

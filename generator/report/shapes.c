@@ -19,12 +19,11 @@ static void add_row(const struct report *report, const struct report_part *part,
 {
     struct text *text = report->text;
     text_add(text, "<tr><th scope=\"row\">");
-    report_shape(text, s->m, s->n, s->k, s->pair);
-    text_add(text, "</th><td>%s</td><td>",
-            draw_class_name(report_class(&part->scale, s->m, s->n, s->k)));
+    report_shape(text, s->shape, s->pair);
+    text_add(text, "</th><td>%s</td><td>", draw_class_name(report_class(&part->scale, s->shape)));
     report_letter(text, s->recipe);
     text_add(text, "</td><td class=\"num\">%.4g</td><td class=\"num\">",
-            report_gflops(part->precision, s->m, s->n, s->k, s->seconds));
+            report_gflops(part->precision, s->shape, s->seconds));
     strips_ratio(text, STRIPS_LOSS, s->seconds / s->best);
     text_add(text, "</td><td class=\"num\">");
     if (s->generic < HUGE_VAL)

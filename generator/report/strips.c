@@ -1,8 +1,7 @@
 /* strips.c: see strips.h. */
-#include "strips.h"
+#include "section.h"
 #include "../core/draw.h"
 #include "../core/family.h"
-#include "svg.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -104,8 +103,8 @@ static void add_strip(const struct svg_plot *plot, enum strips_kind kind, const 
         text_add(plot->text, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"%s\"><title>",
                 svg_x(plot, place(kind, dot->ratio)), y + (is_all ? 0 : (int) (i % 3) * 3 - 3.0),
                 is_all ? "2" : "3");
-        text_add(plot->text, "%zu &#215; %zu &#215; %zu %s: ", dot->m, dot->n, dot->k,
-                pair_names[dot->pair]);
+        report_shape(plot->text, dot->shape, dot->pair);
+        text_add(plot->text, ": ");
         strips_ratio(plot->text, kind, dot->ratio);
         text_add(plot->text, "</title></circle>\n");
     }

@@ -4,10 +4,11 @@
 #ifndef KILN_REPORT_STRIPS_H
 #define KILN_REPORT_STRIPS_H
 
+#include "../core/shape.h"
 #include "../core/text.h"
 
 struct strip_dot {
-    size_t m, n, k;
+    WITH_SHAPE;
     int pair;
     unsigned class;                    /* of draw.h, by number */
     double ratio;                      /* above 0, finite */

@@ -29,7 +29,7 @@ static size_t list_takers(const struct tuner *tuner, const struct problem *probl
     size_t num = 0;
     const size_t num_all = tuner_list(tuner, tuner->generic, problem->precision, all, BASELINE_MAX);
     for (size_t i = 0; i < num_all; i++)
-        if (config_takes(&all[i], problem, &tuner->facts, shape.m, shape.n, shape.k) &&
+        if (config_takes(&all[i], problem, &tuner->facts, shape) &&
                 !is_refused(tuner, problem, &all[i]))
             takers[num++] = all[i];
     return num;
@@ -66,8 +66,8 @@ double baseline_rate(struct tuner *tuner, const struct precision *precision, dou
     const struct problem problem = problem_of_pair(precision, 0);
     double rate = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        const double operations = precision_operations(precision, sizes[i], sizes[i], sizes[i]);
-        const struct shape shape = { sizes[i], sizes[i], sizes[i] };
+        const struct shape shape = { sizes[i], sizes[i], sizes[i], 0 };
+        const double operations = precision_operations(precision, shape);
         double found;
         /* Small ones are over before the device is busy: larger ones tell more, where they fit. */
         if (i && (!(rate > 0) || rate >= enough || operations / rate > seconds))
@@ -87,8 +87,8 @@ static double best_beside(const struct records *records, const struct record *ro
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
         const bool counts = r->used && (r->kind == RECORD_MATRIX || r->kind == RECORD_OWN);
-        if (counts && r->precision == row->precision && r->pair == row->pair && r->m == row->m &&
-                r->n == row->n && r->k == row->k && record_is_timed(r))
+        if (counts && r->precision == row->precision && r->pair == row->pair &&
+                shape_equal(r->shape, row->shape) && record_is_timed(r))
             best = fmin(best, r->seconds);
     }
     return best;

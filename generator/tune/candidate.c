@@ -201,18 +201,14 @@ static bool fails_here(struct trial_result *result, const char *message)
     return false;
 }
 
-bool candidate_verify(struct candidates *candidates, struct candidate *candidate, size_t m,
-        size_t n, size_t k, double incumbent, struct trial_result *result)
+bool candidate_verify(struct candidates *candidates, struct candidate *candidate,
+        struct shape shape, double incumbent, struct trial_result *result)
 {
     char message[VERIFY_MESSAGE_BYTES];
-    const struct verify_case timed = { .problem = candidate->problem,
-        .m = m,
-        .n = n,
-        .k = k,
-        .alpha = 1 };
+    const struct verify_case timed = verify_case_of(&candidate->problem, shape);
     if (!answer(candidate, result))
         return false;
-    if (!kiln_guard_takes_extents(&recipe_of(candidate)->guard, m, n, k)) {
+    if (!kiln_guard_takes_extents(&recipe_of(candidate)->guard, shape.m, shape.n, shape.k)) {
         result->outcome = TRIAL_ILLEGAL;
         snprintf(result->message, sizeof result->message, "does not take the shape");
         return false;

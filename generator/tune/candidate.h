@@ -58,8 +58,8 @@ void candidate_build(struct candidate *candidate);
 /* Verifies at one shape; the check cases come first if they were not run yet. ILLEGAL, at this
  * shape only: the recipe does not take it. SLOW: the launch that verifies shows already that the
  * candidate is far slower than the incumbent (seconds; 0: none). True when it may be timed. */
-bool candidate_verify(struct candidates *candidates, struct candidate *candidate, size_t m,
-        size_t n, size_t k, double incumbent, struct trial_result *result);
+bool candidate_verify(struct candidates *candidates, struct candidate *candidate,
+        struct shape shape, double incumbent, struct trial_result *result);
 
 /* Verifies on every edge class. */
 bool candidate_verify_edges(struct candidates *candidates, struct candidate *candidate,

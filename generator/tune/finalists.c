@@ -32,7 +32,7 @@ bool finalists_is_row_of(const struct record *r, enum record_kind kind, const st
                       (kind == RECORD_SEARCH &&
                               (r->kind == RECORD_FIRST || (r->kind == RECORD_GENERIC && r->used)));
     return fits && r->precision == phases->precision && r->pair == task->pair &&
-           r->m == task->shape.m && r->n == task->shape.n && r->k == task->shape.k;
+           shape_equal(r->shape, task->shape);
 }
 
 const struct record *finalists_best(const struct phases *phases, enum record_kind kind,

@@ -77,7 +77,7 @@ struct draw finals_draw(const struct phases *phases, const char *purpose)
  * finalists, most of them for verification and for sure times. */
 static double estimate(const struct phases *phases, struct shape s, unsigned num)
 {
-    const double verifying = (double) s.m * (double) s.n * 1e-9;
+    const double verifying = (double) s.m * (double) s.n * (double) shape_members(s) * 1e-9;
     const double running = phases->rate > 0 ? 8 * shape_operations(s) / phases->rate : 0;
     return num * (0.02 + verifying + running) / phases->seconds;
 }
@@ -87,7 +87,7 @@ static uint64_t predicted(const struct times *fitted, const struct config *confi
         struct shape s)
 {
     const int c = fitted->candidates ? times_find(fitted, config) : -1;
-    const uint64_t time = c < 0 ? 0 : times_predict(fitted, c, pair, s.m, s.n, s.k);
+    const uint64_t time = c < 0 ? 0 : times_predict(fitted, c, pair, s);
     return time < TIMES_UNTIMED ? time : 0;
 }
 
@@ -100,7 +100,7 @@ static unsigned list_takers(const struct phases *phases, const struct times *fit
     uint64_t time[MAX_FINALISTS], best = UINT64_MAX;
     unsigned num = 0;
     for (unsigned i = 0; i < phases->num_finalists; i++) {
-        if (!config_takes(&phases->finalists[i], problem, &phases->tuner->facts, s.m, s.n, s.k))
+        if (!config_takes(&phases->finalists[i], problem, &phases->tuner->facts, s))
             continue;
         time[num] = predicted(fitted, &phases->finalists[i], pair, s);
         best = time[num] && time[num] < best ? time[num] : best;
@@ -231,7 +231,7 @@ static bool time_number(struct phases *phases, enum record_kind kind, const stru
         const struct drawn *drawn, unsigned number, double end)
 {
     const bool with_generic = kind == RECORD_MATRIX && number < GENERIC_SHAPES;
-    const struct shape shape = { drawn->m, drawn->n, drawn->k };
+    const struct shape shape = drawn->shape;
     const int pair = kind == RECORD_MATRIX ? finals_pair(number)
                                            : (int) kiln_pair(drawn->transa, drawn->transb);
     if (!time_shape(phases, kind, fitted, shape, pair, with_generic, end))
@@ -270,8 +270,8 @@ static bool has_row(const struct phases *phases, const struct problem *problem, 
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
         if (r->kind == RECORD_MATRIX && r->used && r->precision == problem->precision &&
-                r->pair == pair_of_problem(problem) && r->m == shape.m && r->n == shape.n &&
-                r->k == shape.k && (!config || config_equal(&r->config, config)))
+                r->pair == pair_of_problem(problem) && shape_equal(r->shape, shape) &&
+                (!config || config_equal(&r->config, config)))
             return true;
     }
     return false;
@@ -311,7 +311,7 @@ bool finals_fill(struct phases *phases, const char *purpose, unsigned num, doubl
         struct drawn drawn;
         if (!draw_shape(&draw, &drawn))
             continue;
-        const struct shape shape = { drawn.m, drawn.n, drawn.k };
+        const struct shape shape = drawn.shape;
         const int pair = finals_pair(i);
         goes_on = fill_shape(phases, &fitted, shape, pair, end) &&
                   fill_shape(phases, &fitted, narrowed(shape, i), pair, end);

@@ -126,8 +126,8 @@ double first_time(struct tuner *tuner, const struct problem *problem, struct sha
     for (unsigned from = 0; from < first->num;) {
         unsigned num = 0;
         for (; from < first->num && num < MAX_FINALISTS; from++)
-            if (!first->is_left_out[from] && config_takes(&first->configs[from], problem,
-                                                     &tuner->facts, shape.m, shape.n, shape.k))
+            if (!first->is_left_out[from] &&
+                    config_takes(&first->configs[from], problem, &tuner->facts, shape))
                 takers[num++] = first->configs[from];
         if (num && !tuner_evaluate(tuner, RECORD_FIRST, problem, shape, takers, num, 0, results))
             break;
@@ -150,8 +150,7 @@ struct table {
 static unsigned place_of(struct table *table, struct shape shape)
 {
     unsigned s = 0;
-    while (s < table->num && (table->shapes[s].m != shape.m || table->shapes[s].n != shape.n ||
-                                     table->shapes[s].k != shape.k))
+    while (s < table->num && !shape_equal(table->shapes[s], shape))
         s++;
     if (s == table->num && s < FIRST_MOST_SHAPES) {
         table->shapes[table->num++] = shape;
@@ -168,7 +167,7 @@ static void fill(const struct tuner *tuner, const struct precision *precision,
         const struct record *r = &tuner->records.rows[i];
         if (r->kind != RECORD_FIRST || r->precision != precision || !r->used || !record_is_timed(r))
             continue;
-        const unsigned s = place_of(table, (struct shape){ r->m, r->n, r->k });
+        const unsigned s = place_of(table, r->shape);
         for (unsigned c = 0; c < first->num && s < FIRST_MOST_SHAPES; c++)
             if (config_equal(&first->configs[c], &r->config))
                 table->log_seconds[s][c] = log(r->seconds);
@@ -188,8 +187,7 @@ static unsigned predict(const struct tuner *tuner, const struct problem *problem
     recipe.time = tuner->records.prior(tuner->records.prior_user, &tuner->facts, problem->precision,
             &first->configs[number], &source);
     for (unsigned s = from; s < table->num && recipe.time; s++) {
-        const struct shape shape = table->shapes[s];
-        const struct kiln_product product = product_dense(problem, shape.m, shape.n, shape.k);
+        const struct kiln_product product = product_dense(problem, table->shapes[s]);
         const uint64_t time = kiln_guard_takes(&recipe.guard, &product)
                                     ? kiln_time_predict(&recipe, &product,
                                               (uint32_t) tuner->facts.value[FACT_UNITS])
@@ -300,8 +298,7 @@ static bool takes_some(const struct tuner *tuner, const struct problem *problem,
         const struct config *config, const struct table *table)
 {
     for (unsigned s = 0; s < table->num; s++)
-        if (config_takes(config, problem, &tuner->facts, table->shapes[s].m, table->shapes[s].n,
-                    table->shapes[s].k))
+        if (config_takes(config, problem, &tuner->facts, table->shapes[s]))
             return true;
     return false;
 }

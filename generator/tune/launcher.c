@@ -57,7 +57,7 @@ static cl_int canary_run(struct launcher *launcher, cl_kernel kernel, cl_mem buf
     return error;
 }
 
-struct kiln_gemm launcher_gemm(const struct problem *problem, size_t m, size_t n, size_t k)
+struct kiln_gemm launcher_gemm(const struct problem *problem, struct shape shape)
 {
     return (struct kiln_gemm){
         .precision = kiln_precision_of_call(problem->precision->id),
@@ -65,9 +65,13 @@ struct kiln_gemm launcher_gemm(const struct problem *problem, size_t m, size_t n
         .layout = KILN_ROW_MAJOR,
         .transa = problem->transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = problem->transb ? KILN_TRANS : KILN_NO_TRANS,
-        .m = m,
-        .n = n,
-        .k = k,
+        .m = shape.m,
+        .n = shape.n,
+        .k = shape.k,
+        .batch_count = shape.batch,
+        .a_stride = shape.m * shape.k,
+        .b_stride = shape.k * shape.n,
+        .c_stride = shape.m * shape.n,
         .alpha = 1,
     };
 }
@@ -203,7 +207,7 @@ enum kiln_status launcher_run(struct launcher *launcher, struct kiln_context *co
     cl_event stages[KILN_MAX_STAGES];
     unsigned num = 0;
     const double before = clock_now();
-    enum kiln_status status = launcher->is_plain || gemm->batch_count > 1
+    enum kiln_status status = launcher->is_plain
                                     ? enqueue_plain(launcher, context, gemm, stages, &num)
                                     : kiln_gemm_enqueue_profiled(context, gemm, launcher->queue,
                                               stages, &num);

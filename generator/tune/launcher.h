@@ -26,8 +26,9 @@ bool launcher_open(struct launcher *launcher, cl_device_id device,
         char error[LAUNCHER_MESSAGE_BYTES]);
 void launcher_close(struct launcher *launcher);
 
-/* The call of a problem of a shape, row-major and with alpha 1, without operands. */
-struct kiln_gemm launcher_gemm(const struct problem *problem, size_t m, size_t n, size_t k);
+/* The call of a problem of a shape, row-major and with alpha 1, without operands. The members of a
+ * batch lie one behind the other. */
+struct kiln_gemm launcher_gemm(const struct problem *problem, struct shape shape);
 
 /* Whether the device still works: a kernel with a known answer. */
 bool launcher_canary(struct launcher *launcher, char error[LAUNCHER_MESSAGE_BYTES]);

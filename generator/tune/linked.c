@@ -171,10 +171,10 @@ static bool dispatch_bundle(const struct launcher *launcher, const struct kiln_b
     return found;
 }
 
-bool linked_dispatch(const struct launcher *launcher, const struct problem *problem, size_t m,
-        size_t n, size_t k, struct config *config)
+bool linked_dispatch(const struct launcher *launcher, const struct problem *problem,
+        struct shape shape, struct config *config)
 {
-    const struct kiln_gemm gemm = launcher_gemm(problem, m, n, k);
+    const struct kiln_gemm gemm = launcher_gemm(problem, shape);
     const struct kiln_bundle *chain[KILN_MAX_LINKS];
     struct kiln_device_facts facts;
     char name[CONFIG_TEXT_BYTES], error[FAMILY_ERROR_BYTES];

@@ -37,7 +37,7 @@ size_t linked_of_kind(const void *bundles, const struct device_facts *facts,
 
 /* The configuration that the library with these bundles would serve an unpadded call with on the
  * launcher's device. False when none can, or when it is not one of the present families. */
-bool linked_dispatch(const struct launcher *launcher, const struct problem *problem, size_t m,
-        size_t n, size_t k, struct config *config);
+bool linked_dispatch(const struct launcher *launcher, const struct problem *problem,
+        struct shape shape, struct config *config);
 
 #endif

@@ -10,15 +10,15 @@
 
 static bool is_same(const struct own_shape *a, const struct own_shape *b)
 {
-    return a->shape.m == b->shape.m && a->shape.n == b->shape.n && a->shape.k == b->shape.k &&
-           a->precision == b->precision && a->pair == b->pair;
+    return shape_equal(a->shape, b->shape) && a->precision == b->precision && a->pair == b->pair;
 }
 
 static const char *take(void *user, const struct extents_line *line)
 {
     struct own_shapes *own = user;
     const struct own_shape shape = {
-        .shape = { line->extents[0], line->extents[1], line->extents[2] },
+        .shape = { line->extents[0], line->extents[1], line->extents[2],
+                line->batch > 1 ? line->batch : 0 },
         .precision = line->precision,
         .pair = line->pair,
         .weight = line->weight * (double) line->batch,
@@ -67,8 +67,8 @@ bool own_shape_is_for(const struct own_shape *own, const struct precision *preci
 static bool is_at(const struct record *r, enum record_kind kind, const struct precision *precision,
         int pair, struct shape s)
 {
-    return r->kind == kind && r->precision == precision && r->pair == pair && r->m == s.m &&
-           r->n == s.n && r->k == s.k;
+    return r->kind == kind && r->precision == precision && r->pair == pair &&
+           shape_equal(r->shape, s);
 }
 
 /* The least time that was measured; of one configuration, or of all (NULL). HUGE_VAL: none. */
@@ -90,7 +90,7 @@ static const struct winner *pinned(const struct winners *winners, const struct p
 {
     for (unsigned i = 0; i < winners->num_pins; i++) {
         const struct winner_pin *pin = &winners->pins[i];
-        if (pin->precision == precision && pin->m == s.m && pin->n == s.n && pin->k == s.k)
+        if (pin->precision == precision && shape_equal(pin->shape, s))
             return pin->recipe[pair] < 0 ? NULL
                                          : winners_recipe(winners, precision, pin->recipe[pair]);
     }
@@ -111,6 +111,14 @@ static const char *why_unmeasured(const struct tuner *tuner, const struct winner
                  : "the generic bundle serves this precision";
 }
 
+/* "64 x 64 x 64", or "64 x 64 x 64 batch=100". */
+static void say_shape(struct shape s, char text[SHAPE_TEXT_BYTES])
+{
+    char batch[SHAPE_BATCH_BYTES];
+    shape_format_batch(s, ' ', batch);
+    snprintf(text, SHAPE_TEXT_BYTES, "%zu x %zu x %zu%s", s.m, s.n, s.k, batch);
+}
+
 static void say_pinned(const struct tuner *tuner, const struct winner *winner, int pair,
         struct shape s)
 {
@@ -118,14 +126,14 @@ static void say_pinned(const struct tuner *tuner, const struct winner *winner, i
             &winner->config);
     const double generic = least_seconds(&tuner->records, RECORD_GENERIC, winner->precision, pair,
             s, NULL);
-    const double operations = precision_operations(winner->precision, s.m, s.n, s.k);
-    char config[CONFIG_TEXT_BYTES], against[48] = "";
+    const double operations = precision_operations(winner->precision, s);
+    char config[CONFIG_TEXT_BYTES], shape[SHAPE_TEXT_BYTES], against[48] = "";
+    say_shape(s, shape);
     config_format(&winner->config, config);
     if (generic < HUGE_VAL)
         snprintf(against, sizeof against, ", %.2f times generic", generic / seconds);
-    fprintf(stderr, "kiln-tune: %zu x %zu x %zu %s %s: %.4g GFLOP/s%s: %s\n", s.m, s.n, s.k,
-            winner->precision->name, pair_names[pair], 1e-9 * operations / seconds, against,
-            config);
+    fprintf(stderr, "kiln-tune: %s %s %s: %.4g GFLOP/s%s: %s\n", shape, winner->precision->name,
+            pair_names[pair], 1e-9 * operations / seconds, against, config);
 }
 
 /* Pairs that were not measured for the same reason share a warning. */
@@ -133,7 +141,9 @@ static void report_one(const struct tuner *tuner, const struct winners *winners,
         const struct own_shape *own, const struct precision *precision)
 {
     const char *why[NUM_PAIRS];
+    char shape[SHAPE_TEXT_BYTES];
     const struct shape s = own->shape;
+    say_shape(s, shape);
     for (int pair = 0; pair < NUM_PAIRS; pair++) {
         const struct winner *winner = pinned(winners, precision, pair, s);
         const bool is_asked = own->pair < 0 || own->pair == pair;
@@ -145,7 +155,7 @@ static void report_one(const struct tuner *tuner, const struct winners *winners,
         const char *same = why[pair];
         if (!same)
             continue;
-        fprintf(stderr, "kiln-tune: warning: %zu x %zu x %zu %s", s.m, s.n, s.k, precision->name);
+        fprintf(stderr, "kiln-tune: warning: %s %s", shape, precision->name);
         for (int other = pair; other < NUM_PAIRS; other++)
             if (why[other] && !strcmp(why[other], same)) {
                 fprintf(stderr, " %s", pair_names[other]);
@@ -168,11 +178,13 @@ void own_shapes_report(const struct options *options, const struct tuner *tuner,
                 if (runs || own->precision)
                     report_one(tuner, winners, own, options->precisions[p]);
             }
-        if (!is_tuned)
+        if (!is_tuned) {
+            char shape[SHAPE_TEXT_BYTES];
+            say_shape(own->shape, shape);
             fprintf(stderr,
-                    "kiln-tune: warning: %zu x %zu x %zu %s%s%s was not measured: "
-                    "the precision is not tuned\n",
-                    own->shape.m, own->shape.n, own->shape.k, own->precision->name,
-                    own->pair < 0 ? "" : " ", own->pair < 0 ? "" : pair_names[own->pair]);
+                    "kiln-tune: warning: %s %s%s%s was not measured: the precision is not tuned\n",
+                    shape, own->precision->name, own->pair < 0 ? "" : " ",
+                    own->pair < 0 ? "" : pair_names[own->pair]);
+        }
     }
 }

@@ -14,7 +14,7 @@ struct own_shape {
     struct shape shape;
     const struct precision *precision; /* NULL: all that are tuned */
     int pair;                          /* -1: all four */
-    double weight;                     /* the file's, times the members of the batch */
+    double weight;                     /* the file's, times the members of a batch */
 };
 
 struct own_shapes {

@@ -44,5 +44,5 @@ bool phases_is_part(const struct tuner *tuner)
 
 double shape_operations(struct shape s)
 {
-    return 2 * (double) s.m * (double) s.n * (double) s.k;
+    return 2 * (double) s.m * (double) s.n * (double) s.k * (double) shape_members(s);
 }

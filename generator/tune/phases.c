@@ -232,8 +232,7 @@ static bool time_first(struct phases *phases)
             tuner_warm(phases->tuner, &problems[1], first.configs, first.num);
         }
         const struct problem *problem = &problems[takes_turns && i / DRAW_NUM_CLASSES % 2];
-        const unsigned num = first_shapes(phases, (struct shape){ drawn.m, drawn.n, drawn.k },
-                shapes);
+        const unsigned num = first_shapes(phases, drawn.shape, shapes);
         const double end = !has_shape           ? HUGE_VAL
                          : i < DRAW_NUM_CLASSES ? ends_of(phases)->round
                                                 : ends_of(phases)->first;
@@ -262,7 +261,7 @@ bool phases_finish(struct tuner *tuner, const struct precision *precision)
     struct phases phases = phases_of(tuner, precision, endless);
     for (size_t i = 0; i < tuner->records.num && !phases.num_finalists; i++) {
         const struct record *r = &tuner->records.rows[i];
-        const struct task task = { { r->m, r->n, r->k }, r->pair, 1 };
+        const struct task task = { r->shape, r->pair, 1 };
         if ((r->kind == RECORD_SEARCH || r->kind == RECORD_FIRST) && r->precision == precision)
             finalists_add_best(&phases, &task, 0, 1);
     }

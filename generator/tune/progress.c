@@ -13,7 +13,7 @@ static const double quiet_time = 5;
 
 static double gflops(const struct record *r)
 {
-    const double operations = precision_operations(r->precision, r->m, r->n, r->k);
+    const double operations = precision_operations(r->precision, r->shape);
     return record_is_timed(r) ? 1e-9 * operations / r->seconds : 0;
 }
 
@@ -24,8 +24,9 @@ static void put_json(const struct tuner *tuner, const struct record *r, bool mea
     config_format(&r->config, config);
     text_add(&text,
             "{\"kind\": \"%s\", \"precision\": \"%s\", \"transposes\": \"%s\", \"m\": %zu, "
-            "\"n\": %zu, \"k\": %zu, \"config\": ",
-            record_kind_words[r->kind], r->precision->name, pair_names[r->pair], r->m, r->n, r->k);
+            "\"n\": %zu, \"k\": %zu, \"batch\": %zu, \"config\": ",
+            record_kind_words[r->kind], r->precision->name, pair_names[r->pair], r->m, r->n, r->k,
+            shape_members(r->shape));
     text_quote_json(&text, config);
     text_add(&text,
             ", \"outcome\": \"%s\", \"seconds\": %.9g, \"gflops\": %.4g, "

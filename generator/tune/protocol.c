@@ -185,8 +185,8 @@ void protocol_write_request(const struct trial_request *request, unsigned num,
     char *rest = line + at;
     const size_t room = (size_t) (PROTOCOL_LINE_BYTES - at);
     if (request->kind == TRIAL_MEASURE)
-        snprintf(rest, room, " %zu %zu %zu %.9g %u", request->m, request->n, request->k,
-                request->incumbent, num);
+        snprintf(rest, room, " %zu %zu %zu %zu %.9g %u", request->m, request->n, request->k,
+                request->batch, request->incumbent, num);
     else
         snprintf(rest, room, " %u", num);
 }
@@ -209,12 +209,12 @@ static bool take_problem(const char **text, struct problem *problem)
 
 static bool take_shape(const char **text, struct trial_request *request)
 {
-    size_t *const extents[] = { &request->m, &request->n, &request->k };
-    for (int i = 0; i < 3; i++) {
-        uint64_t extent;
-        if (!take_text(text, " ") || !take_count(text, SIZE_MAX, &extent))
+    size_t *const counts[] = { &request->m, &request->n, &request->k, &request->batch };
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        uint64_t count;
+        if (!take_text(text, " ") || !take_count(text, SIZE_MAX, &count))
             return false;
-        *extents[i] = (size_t) extent;
+        *counts[i] = (size_t) count;
     }
     return take_text(text, " ") && take_number(text, &request->incumbent) &&
            request->incumbent >= 0;

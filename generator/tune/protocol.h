@@ -3,7 +3,7 @@
  * The protocol is text, a line at a time; fields are separated by one space, and the last field of
  * a line may contain spaces. The child speaks first:
  *
- *     kiln-trial 2                         or, when it cannot work:  error MESSAGE
+ *     kiln-trial 3                         or, when it cannot work:  error MESSAGE
  *                                          or, when there is no such device:  absent MESSAGE
  *     platform NAME
  *     device NAME
@@ -15,7 +15,9 @@
  *
  *     canary                               a kernel with a known answer
  *         -> canary ok                     or:  canary MESSAGE
- *     measure P TA TB M N K INCUMBENT NUM  P: BLAS letter; TA, TB: 0 or 1; seconds, 0 for none
+ *     measure P TA TB M N K BATCH INCUMBENT NUM
+ *                                          P: BLAS letter; TA, TB: 0 or 1; BATCH: members, 0 for
+ *                                          no batch; INCUMBENT: seconds, 0 for none
  *     edges P TA TB NUM
  *         followed by NUM lines:           config TEXT
  *         -> begin I                       before work on config I (from 0), any number of times
@@ -73,7 +75,7 @@ enum trial_kind {
 struct trial_request {
     enum trial_kind kind;
     struct problem problem;
-    size_t m, n, k;                    /* ignored but for TRIAL_MEASURE */
+    WITH_SHAPE;                        /* ignored but for TRIAL_MEASURE */
     unsigned num_configs;              /* 1 to TRIAL_MAX_CONFIGS */
     struct config configs[TRIAL_MAX_CONFIGS];
     double incumbent;                  /* seconds of the best so far at this shape; 0: none */

@@ -178,7 +178,7 @@ bool repro_write(const struct config *config, const struct problem *problem, siz
     struct assembly assembly;
     unsigned index;
     bool ok = false;
-    const struct kiln_product shape = product_dense(problem, m, n, k);
+    const struct kiln_product shape = product_dense(problem, (struct shape){ m, n, k, 0 });
     if (!is_extent(m) || !is_extent(n) || !is_extent(k)) {
         snprintf(error, FAMILY_ERROR_BYTES, "M, N and K must be from 1 to %d", INT32_MAX);
         return false;

@@ -49,7 +49,7 @@ static size_t list_searched(const struct phases *phases, struct task tasks[MAX_S
         for (size_t t = 0; t < num && is_new; t++)
             is_new = !finalists_is_row_of(r, RECORD_SEARCH, phases, &tasks[t]);
         if (is_new)
-            tasks[num++] = (struct task){ { r->m, r->n, r->k }, r->pair, 1 };
+            tasks[num++] = (struct task){ r->shape, r->pair, 1 };
     }
     return num;
 }
@@ -70,8 +70,8 @@ static size_t list_tasks(const struct phases *phases, struct task tasks[MAX_SEAR
     size_t num = *own = list_own(phases, tasks);
     for (unsigned i = 0; i < num_drawn; i++)
         if (draw_shape(&draw, &drawn))
-            tasks[num++] = (struct task){ { drawn.m, drawn.n, drawn.k },
-                (int) kiln_pair(drawn.transa, drawn.transb), parts[i % DRAW_NUM_CLASSES] };
+            tasks[num++] = (struct task){ drawn.shape, (int) kiln_pair(drawn.transa, drawn.transb),
+                parts[i % DRAW_NUM_CLASSES] };
     return num;
 }
 
@@ -97,11 +97,10 @@ static double search_share(const struct task *tasks, size_t i, size_t own, size_
 static unsigned list_promising(const struct times *fitted, const struct task *task,
         struct config promising[MAX_PROMISING])
 {
-    const struct shape *s = &task->shape;
     uint64_t time[MAX_PROMISING];
     unsigned num = 0;
     for (int c = 0; c < (int) fitted->num_candidates; c++) {
-        const uint64_t here = times_predict(fitted, c, task->pair, s->m, s->n, s->k);
+        const uint64_t here = times_predict(fitted, c, task->pair, task->shape);
         unsigned at = num;
         for (; at > 0 && here < time[at - 1]; at--)
             if (at < MAX_PROMISING) {
@@ -124,6 +123,7 @@ static void search_one(struct phases *phases, const struct times *fitted, const 
         double end)
 {
     struct config promising[MAX_PROMISING];
+    char shape[SHAPE_TEXT_BYTES];
     const struct problem problem = problem_of_pair(phases->precision, task->pair);
     const unsigned num = list_promising(fitted, task, promising);
     const struct initial_configs initial = {
@@ -131,8 +131,9 @@ static void search_one(struct phases *phases, const struct times *fitted, const 
         .num = num ? num : phases->num_finalists,
         .is_informed = num > 0,
     };
-    progress_phase(phases->tuner, "%s search %zux%zux%zu %s", phases->precision->name,
-            task->shape.m, task->shape.n, task->shape.k, pair_names[task->pair]);
+    shape_format(task->shape, shape);
+    progress_phase(phases->tuner, "%s search %s %s", phases->precision->name, shape,
+            pair_names[task->pair]);
     phases_limit_beyond(phases, end, !phases->num_finalists);
     task_search(phases->tuner, phases->precision, task, &initial,
             phases->start + end * phases->seconds);

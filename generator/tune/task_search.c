@@ -183,9 +183,7 @@ static bool open_one(struct task_search *all, size_t family)
     const struct tuner *tuner = all->tuner;
     space_init(&one->space, families[family], &all->problem, &tuner->facts);
     one->space.shard = tuner->records.head.shard;
-    one->space.m = all->shape.m;
-    one->space.n = all->shape.n;
-    one->space.k = all->shape.k;
+    one->space.shape = all->shape;
     one->search.best_cost = HUGE_VAL;
     one->done = !family_is_searched(families[family]) ||
                 (all->initial->is_informed && !has_initial(all->initial, families[family]));

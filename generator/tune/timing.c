@@ -27,8 +27,8 @@ static const double long_seconds = 10e-3;
 static const double least_mhz = 1000;   /* no clock is taken to be slower */
 static const double false_clock = 1e-3; /* of the wall's time: less shows a false clock */
 
-double timing_least(const struct device_facts *facts, const struct precision *precision, size_t m,
-        size_t n, size_t k)
+double timing_least(const struct device_facts *facts, const struct precision *precision,
+        struct shape shape)
 {
     const long *value = facts->value;
     const double lanes = (double) value[FACT_VECTOR_BYTES] / precision->real_bytes;
@@ -40,7 +40,7 @@ double timing_least(const struct device_facts *facts, const struct precision *pr
     const double clock = mhz > 0 ? fmax(mhz, least_mhz) : 0;
     const double cycles = (double) value[FACT_UNITS] * clock * 1e6;
     const double peak = cycles * per_cycle;
-    return peak > 0 ? precision_operations(precision, m, n, k) / peak : 0;
+    return peak > 0 ? precision_operations(precision, shape) / peak : 0;
 }
 
 void timing_choose_samples(const struct device_facts *facts, unsigned num,

@@ -65,8 +65,8 @@ void timing_choose_samples(const struct device_facts *facts, unsigned num,
 
 /* The shortest time that an operation can take, with a margin: a shorter time shows a false
  * clock. */
-double timing_least(const struct device_facts *facts, const struct precision *precision, size_t m,
-        size_t n, size_t k);
+double timing_least(const struct device_facts *facts, const struct precision *precision,
+        struct shape shape);
 
 /* Fills each entry's result. Calls `begin` with an entry's number before work on it begins. */
 void timing_run(struct launcher *launcher, struct timing_entry *entries, unsigned num,

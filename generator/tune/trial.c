@@ -109,7 +109,7 @@ static void timing_begins(void *user, unsigned entry)
 
 static struct kiln_gemm timed_gemm(const struct trial *trial, const struct trial_request *request)
 {
-    struct kiln_gemm gemm = launcher_gemm(&request->problem, request->m, request->n, request->k);
+    struct kiln_gemm gemm = launcher_gemm(&request->problem, request->shape);
     gemm.a = trial->data.buffers[0].memory;
     gemm.b = trial->data.buffers[1].memory;
     gemm.c = trial->data.buffers[2].memory;
@@ -134,11 +134,13 @@ static enum kiln_status add_timed(struct timed *timed, const struct trial_reques
 
 static enum kiln_status reserve_data(struct trial *trial, const struct trial_request *request)
 {
+    const struct shape s = request->shape;
+    const size_t sides[3][2] = { { s.m, s.k }, { s.k, s.n }, { s.m, s.n } };
     size_t elements[3];
-    if (__builtin_mul_overflow(request->m, request->k, &elements[0]) ||
-            __builtin_mul_overflow(request->k, request->n, &elements[1]) ||
-            __builtin_mul_overflow(request->m, request->n, &elements[2]))
-        return KILN_SIZE_OVERFLOW;
+    for (int i = 0; i < 3; i++)
+        if (__builtin_mul_overflow(sides[i][0], sides[i][1], &elements[i]) ||
+                __builtin_mul_overflow(elements[i], shape_members(s), &elements[i]))
+            return KILN_SIZE_OVERFLOW;
     return timing_data_reserve(&trial->data, &trial->launcher, request->problem.precision,
             elements);
 }
@@ -171,8 +173,8 @@ static void measure_begin(struct timed *timed, const struct trial_request *reque
     struct candidate *candidate = begin_answer(trial, request, i);
     if (!candidate)
         return;
-    if (candidate_verify(&trial->candidates, candidate, request->m, request->n, request->k,
-                request->incumbent, &result)) {
+    if (candidate_verify(&trial->candidates, candidate, request->shape, request->incumbent,
+                &result)) {
         enum kiln_status status = reserve_data(trial, request);
         if (status == KILN_SUCCESS)
             status = add_timed(timed, request, candidate, i);
@@ -202,8 +204,7 @@ static void measure(struct trial *trial, const struct trial_request *request)
         measure_begin(&timed, request, i);
     share_workspace(&timed);
     struct timing_limits limits = { .incumbent = request->incumbent,
-        .least = timing_least(&trial->facts, request->problem.precision, request->m, request->n,
-                request->k) };
+        .least = timing_least(&trial->facts, request->problem.precision, request->shape) };
     timing_choose_samples(&trial->facts, timed.num, &limits);
     timing_run(&trial->launcher, timed.entries, timed.num, &limits, timing_begins, &timed);
     for (unsigned i = 0; i < timed.num; i++)

@@ -159,9 +159,7 @@ static struct record row_of(enum record_kind kind, const struct problem *problem
         .kind = kind,
         .precision = problem->precision,
         .pair = pair_of_problem(problem),
-        .m = shape.m,
-        .n = shape.n,
-        .k = shape.k,
+        .shape = shape,
         .config = *config,
     };
 }
@@ -193,9 +191,7 @@ bool tuner_evaluate(struct tuner *tuner, enum record_kind kind, const struct pro
     struct trial_request request = {
         .kind = kind == RECORD_EDGES ? TRIAL_EDGES : TRIAL_MEASURE,
         .problem = *problem,
-        .m = shape.m,
-        .n = shape.n,
-        .k = shape.k,
+        .shape = shape,
         .incumbent = incumbent,
     };
     if (*tuner->stop || tuner->failed)

@@ -14,10 +14,6 @@
 #include "journal.h"
 #include "supervise.h"
 
-struct shape {
-    size_t m, n, k;
-};
-
 /* Of one configuration for one task. */
 struct evaluation {
     struct problem problem;

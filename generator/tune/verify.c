@@ -62,6 +62,16 @@ static struct kiln_gemm by_columns(const struct kiln_gemm *gemm)
     return swapped;
 }
 
+struct verify_case verify_case_of(const struct problem *problem, struct shape shape)
+{
+    return (struct verify_case){ .problem = *problem,
+        .m = shape.m * shape_members(shape),
+        .n = shape.n,
+        .k = shape.k,
+        .alpha = 1,
+        .members = shape.batch };
+}
+
 void verify_make_batch(const struct verify_case *of, struct kiln_gemm *gemm)
 {
     if (!of->members)
@@ -79,7 +89,7 @@ static struct kiln_gemm gemm_of(const struct verify_operands *operands,
         const struct verify_case *of)
 {
     const size_t parts = parts_in(of);
-    struct kiln_gemm gemm = launcher_gemm(&of->problem, of->m, of->n, of->k);
+    struct kiln_gemm gemm = launcher_gemm(&of->problem, (struct shape){ of->m, of->n, of->k, 0 });
     gemm.alpha = of->alpha, gemm.beta = of->beta;
     gemm.a = operands->a.buffer, gemm.a_offset = of->offset_a, gemm.lda = operands->a.ld / parts;
     gemm.b = operands->b.buffer, gemm.b_offset = of->offset_b, gemm.ldb = operands->b.ld / parts;

@@ -72,6 +72,9 @@ enum verify_verdict verify_exact(struct verifier *verifier, struct kiln_context 
 enum verify_verdict verify_gauge(struct verifier *verifier, struct kiln_context *context,
         const struct verify_case *of, char message[VERIFY_MESSAGE_BYTES]);
 
+/* Of a shape as it is timed; of a batch all members as one. */
+struct verify_case verify_case_of(const struct problem *problem, struct shape shape);
+
 /* Makes the row-major call for a whole case one for its members, if it has any. */
 void verify_make_batch(const struct verify_case *of, struct kiln_gemm *gemm);
 

@@ -414,7 +414,7 @@ static bool compare_row(struct comparison *comparison, struct row *row, const st
 }
 
 /* Whether a shape is compared in the precision of that number: in its own alone, if it has one. */
-static bool compare_in_precision(const struct options *options, const struct shape *shape,
+static bool compare_in_precision(const struct options *options, const struct bench_shape *shape,
         size_t number)
 {
     return shape->precision == 0 || options->has_precisions
@@ -443,7 +443,7 @@ bool compare_run(struct comparison *comparison, const struct options *options,
     for (size_t i = 0; i < count && !interrupt_caught; i++) {
         struct row *row = &comparison->rows[comparison->num_rows];
         size_t transpose = i % per_precision / options->shapes.count;
-        const struct shape *shape = &options->shapes.items[i % options->shapes.count];
+        const struct bench_shape *shape = &options->shapes.items[i % options->shapes.count];
         bool has_own = shape->has_pair && !options->has_transposes;
 
         if ((has_own && transpose > 0) ||

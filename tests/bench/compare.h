@@ -34,7 +34,7 @@ struct recipe_entry {
 struct row { /* one problem */
     enum kiln_precision precision;
     bool transa, transb;
-    struct shape shape;
+    struct bench_shape shape;
     double flops;
     char explain[512];               /* what Kiln says it does, two lines */
     struct entry entries[PEERS_MAX]; /* one for each peer */

@@ -232,8 +232,8 @@ static bool errors_of_kind(const struct errors_bench *bench, const struct proble
     return good;
 }
 
-static bool errors_of_shape(struct errors_bench *bench, const struct shape *shape, bool transa,
-        bool transb, struct peer *peers, size_t num_peers, struct errors_table *table)
+static bool errors_of_shape(struct errors_bench *bench, const struct bench_shape *shape,
+        bool transa, bool transb, struct peer *peers, size_t num_peers, struct errors_table *table)
 {
     const size_t count = shape->m * shape->n;
     struct problem problem;

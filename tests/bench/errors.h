@@ -17,7 +17,7 @@ struct errors {
 
 /* Of one shape, its transposes, and one kind of data. */
 struct errors_row {
-    struct shape shape;
+    struct bench_shape shape;
     bool transa, transb;
     const struct data_kind *kind;
     struct errors chain;               /* of a chain of fused multiply-adds */

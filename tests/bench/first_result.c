@@ -102,7 +102,7 @@ static bool first_result_compute(const char *key, const char *substring,
 int first_result_child(const char *key, const char *size, const char *device)
 {
     size_t extent = strtoul(size, NULL, 10);
-    const struct shape shape = { extent, extent, extent };
+    const struct bench_shape shape = { extent, extent, extent };
     char kernels[32] = "unknown";
     struct problem problem;
     double *reference;

@@ -210,7 +210,7 @@ static void json_means(FILE *out, const struct comparison *comparison,
 
 /* The members that say what is multiplied. */
 static void json_problem(FILE *out, enum kiln_precision precision, bool transa, bool transb,
-        const struct shape *shape)
+        const struct bench_shape *shape)
 {
     fprintf(out, "\"precision\": \"%c\", \"transpose\": \"%c%c\", ",
             compare_precision_letter(precision), transa ? 't' : 'n', transb ? 't' : 'n');

@@ -65,7 +65,7 @@ static bool openblas_child_multiply(void *user)
 static void openblas_child_problem(struct openblas_child *child, const char *request)
 {
     int precision, transa, transb;
-    struct shape shape;
+    struct bench_shape shape;
 
     problem_destroy(&child->problem);
     free(child->c);

@@ -157,7 +157,7 @@ static bool overhead_count_stages(struct overhead_bench *bench)
 
 static bool overhead_open(struct overhead_bench *bench)
 {
-    const struct shape shape = { OVERHEAD_EXTENT, OVERHEAD_EXTENT, OVERHEAD_EXTENT };
+    const struct bench_shape shape = { OVERHEAD_EXTENT, OVERHEAD_EXTENT, OVERHEAD_EXTENT };
     struct problem problem;
     bool good;
 

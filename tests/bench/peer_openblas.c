@@ -159,7 +159,7 @@ static void openblas_try_precision(struct peer_openblas *candidates, size_t coun
 static bool openblas_try(struct peer_openblas *candidates, size_t count,
         const struct peer_setup *setup)
 {
-    const struct shape shape = { OPENBLAS_TRIAL_EXTENT, OPENBLAS_TRIAL_EXTENT,
+    const struct bench_shape shape = { OPENBLAS_TRIAL_EXTENT, OPENBLAS_TRIAL_EXTENT,
         OPENBLAS_TRIAL_EXTENT };
     struct problem problem;
 

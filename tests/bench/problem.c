@@ -126,7 +126,7 @@ void problem_measure_lines(struct problem *problem)
 }
 
 bool problem_create(struct problem *problem, enum kiln_precision precision, bool transa,
-        bool transb, const struct shape *shape)
+        bool transb, const struct bench_shape *shape)
 {
     size_t element = kiln_element_bytes(precision);
     size_t batch = shape->batch > 1 ? shape->batch : 1;

@@ -36,7 +36,7 @@ struct problem {
 
 /* False when memory is short. The numbers follow from the precision and the shape alone. */
 bool problem_create(struct problem *problem, enum kiln_precision precision, bool transa,
-        bool transb, const struct shape *shape);
+        bool transb, const struct bench_shape *shape);
 void problem_destroy(struct problem *problem);
 
 /* The lengths of op(A)'s rows and of op(B)'s columns, when A and B hold other numbers. */

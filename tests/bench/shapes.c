@@ -11,36 +11,36 @@
 #include "core/random.h"
 #include "internal.h"
 
-static const struct shape shapes_goals[] = {
+static const struct bench_shape shapes_goals[] = {
     {512, 512, 512}, {1000, 1000, 1000}, {1024, 1024, 1024}, {2048, 2048, 2048},
 };
-static const struct shape shapes_squares[] = {
+static const struct bench_shape shapes_squares[] = {
     {64, 64, 64}, {96, 96, 96}, {128, 128, 128}, {192, 192, 192}, {256, 256, 256},
     {384, 384, 384}, {512, 512, 512}, {768, 768, 768}, {1024, 1024, 1024},
     {1536, 1536, 1536}, {2048, 2048, 2048},
 };
 /* One extent of C far below the other. */
-static const struct shape shapes_skinny[] = {
+static const struct bench_shape shapes_skinny[] = {
     {4096, 16, 512}, {16, 4096, 512}, {4096, 64, 1024}, {64, 4096, 1024},
     {2048, 1, 2048}, {1, 2048, 2048}, {1024, 128, 128}, {128, 1024, 128},
 };
 /* K far above both extents of C, and far below. */
-static const struct shape shapes_deep[] = {
+static const struct bench_shape shapes_deep[] = {
     {64, 64, 16384}, {128, 128, 8192}, {256, 256, 4096}, {16, 16, 65536},
     {1024, 1024, 16}, {2048, 2048, 32},
 };
-static const struct shape shapes_small[] = {
+static const struct bench_shape shapes_small[] = {
     {1, 1, 1}, {4, 4, 4}, {8, 8, 8}, {16, 16, 16}, {24, 24, 24}, {32, 32, 32}, {48, 48, 48},
     {64, 64, 64},
 };
 /* Nothing divides: primes and one beside powers of two. */
-static const struct shape shapes_odd[] = {
+static const struct bench_shape shapes_odd[] = {
     {127, 127, 127}, {129, 129, 129}, {251, 257, 263}, {511, 513, 509}, {997, 991, 983},
     {1025, 1023, 1025},
 };
 
 /* What keeps a large GPU busy. */
-static const struct shape shapes_hopper[] = {
+static const struct bench_shape shapes_hopper[] = {
     {2048, 2048, 2048, "squares"}, {4096, 4096, 4096, "squares"}, {8192, 8192, 8192, "squares"},
     {1000, 1000, 1000, "odd"}, {2049, 2049, 2049, "odd"}, {4097, 4097, 4097, "odd"},
     {64, 64, 65536, "deep"}, {128, 128, 8192, "deep"},
@@ -52,7 +52,7 @@ static const struct shape shapes_hopper[] = {
 
 /* To fit times to, beside random shapes, which seldom are such: long vectors, few rows or columns
  * of a large matrix, aligned and not, and cubes. */
-static const struct shape shapes_corners[] = {
+static const struct bench_shape shapes_corners[] = {
     {1, 4096, 4096, "vectors"}, {4096, 1, 4096, "vectors"}, {1, 8000, 7001, "vectors"},
     {7001, 1, 8003, "vectors"}, {1, 1500, 2000, "vectors"}, {2000, 1, 1000, "vectors"},
     {2, 5000, 6001, "few"}, {5501, 2, 7001, "few"}, {3, 3001, 12001, "few"},
@@ -67,7 +67,7 @@ static const struct shape shapes_corners[] = {
 #define SHAPE_LIST(name) #name, shapes_##name, sizeof(shapes_##name) / sizeof(shapes_##name[0])
 static const struct shape_list {
     const char *name;
-    const struct shape *items;
+    const struct bench_shape *items;
     size_t count;
     bool is_apart;                     /* not part of "all": too much for a CPU */
 } shape_lists[] = {
@@ -78,9 +78,10 @@ static const struct shape_list {
 enum { SHAPES_GRID_LEAST = 16 };
 enum { NUM_SHAPE_LISTS = sizeof(shape_lists) / sizeof(shape_lists[0]) };
 
-static bool shapes_push(struct shapes *shapes, const struct shape *shape, char *error, size_t size)
+static bool shapes_push(struct shapes *shapes, const struct bench_shape *shape, char *error,
+        size_t size)
 {
-    struct shape *grown = realloc(shapes->items, (shapes->count + 1) * sizeof(*grown));
+    struct bench_shape *grown = realloc(shapes->items, (shapes->count + 1) * sizeof(*grown));
 
     if (grown == NULL) {
         snprintf(error, size, "out of memory");
@@ -91,11 +92,11 @@ static bool shapes_push(struct shapes *shapes, const struct shape *shape, char *
     return true;
 }
 
-static bool shapes_append(struct shapes *shapes, const struct shape *shape, char *error,
+static bool shapes_append(struct shapes *shapes, const struct bench_shape *shape, char *error,
         size_t size)
 {
     for (size_t i = 0; i < shapes->count; i++) {
-        const struct shape *old = &shapes->items[i];
+        const struct bench_shape *old = &shapes->items[i];
 
         if (old->m == shape->m && old->n == shape->n && old->k == shape->k &&
                 old->batch == shape->batch && old->precision == shape->precision &&
@@ -111,7 +112,7 @@ static bool shapes_append_list(struct shapes *shapes, const struct shape_list *l
         size_t size)
 {
     for (size_t i = 0; i < list->count; i++) {
-        struct shape shape = list->items[i];
+        struct bench_shape shape = list->items[i];
 
         if (shape.group == NULL) {
             shape.group = list->name;
@@ -154,14 +155,15 @@ bool shapes_add_text(struct shapes *shapes, const char *text, char *error, size_
         return false;
     }
     return shapes_append(shapes,
-            &(struct shape){ .m = extents[0], .n = extents[1], .k = extents[2] }, error, size);
+            &(struct bench_shape){ .m = extents[0], .n = extents[1], .k = extents[2] }, error,
+            size);
 }
 
 /* The weight is the tuner's. */
 static const char *shapes_take(void *user, const struct extents_line *line)
 {
     char error[64];
-    const struct shape shape = {
+    const struct bench_shape shape = {
         .m = line->extents[0],
         .n = line->extents[1],
         .k = line->extents[2],
@@ -209,7 +211,7 @@ bool shapes_add_drawn(struct shapes *shapes, const struct draw_limits *limits, u
                     draw_class_name(drawn.class));
             return false;
         }
-        const struct shape shape = {
+        const struct bench_shape shape = {
             .m = drawn.m,
             .n = drawn.n,
             .k = drawn.k,
@@ -254,7 +256,7 @@ bool shapes_add_batches(struct shapes *shapes, uint64_t seed, size_t count, char
             m = shapes_round(m), n = shapes_round(n), k = shapes_round(k);
         }
         const double operations = 2.0 * (double) m * (double) n * (double) k * (double) batch;
-        const struct shape shape = { .m = m,
+        const struct bench_shape shape = { .m = m,
             .n = n,
             .k = k,
             .group = "batches",
@@ -281,7 +283,7 @@ bool shapes_add_grid(struct shapes *shapes, const struct draw_limits *limits, si
 
     for (size_t m = SHAPES_GRID_LEAST; m <= limits->largest; m *= 2) {
         for (size_t n = SHAPES_GRID_LEAST; n <= limits->largest; n *= 2) {
-            const struct shape shape = { .m = m, .n = n, .k = k, "grid" };
+            const struct bench_shape shape = { .m = m, .n = n, .k = k, "grid" };
 
             if ((uint64_t) m * n + (uint64_t) (m + n) * k <= limits->most_elements &&
                     !shapes_push(shapes, &shape, error, size)) {
@@ -307,7 +309,7 @@ void shapes_print_lists(FILE *out)
     for (size_t list = 0; list < NUM_SHAPE_LISTS; list++) {
         fprintf(out, "%-8s", shape_lists[list].name);
         for (size_t i = 0; i < shape_lists[list].count; i++) {
-            const struct shape *shape = &shape_lists[list].items[i];
+            const struct bench_shape *shape = &shape_lists[list].items[i];
 
             fprintf(out, " %zux%zux%zu", shape->m, shape->n, shape->k);
         }

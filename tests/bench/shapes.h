@@ -11,7 +11,7 @@
 
 struct draw_limits;
 
-struct shape {
+struct bench_shape {
     size_t m, n, k;
     const char *group;                 /* static; of which a mean is taken. NULL: none */
     bool has_pair, transa, transb;     /* has_pair: transposes of its own */
@@ -23,7 +23,7 @@ enum { SHAPES_MAX_GROUPS = 16 };
 
 /* A growing list; zero-initialised is empty. */
 struct shapes {
-    struct shape *items;
+    struct bench_shape *items;
     size_t count;
 };
 

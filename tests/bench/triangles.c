@@ -175,7 +175,7 @@ static void triangles_print(const struct triangles_row *row)
 }
 
 static bool triangles_run(struct triangles_bench *bench, const struct options *options,
-        const struct device *device, enum kiln_precision precision, const struct shape *shape,
+        const struct device *device, enum kiln_precision precision, const struct bench_shape *shape,
         struct triangles_row *row)
 {
     struct problem problem;
@@ -206,7 +206,7 @@ static bool triangles_run_all(struct triangles_bench *bench, const struct option
          "       n        AB'        AA'    sym. AB     AA'    sym.");
     for (size_t p = 0; p < options->num_precisions; p++) {
         for (size_t i = 0; i < options->shapes.count; i++) {
-            const struct shape *shape = &options->shapes.items[i];
+            const struct bench_shape *shape = &options->shapes.items[i];
 
             if (shape->m != shape->n || shape->n != shape->k) {
                 continue;

@@ -486,8 +486,8 @@ static void times_and_pins_are_copied(void **state)
     struct assembly assembly;
     struct kiln_time time = { { 1, 2 } };
     struct kiln_pin pins[2] = {
-        { KILN_ID_SINGLE, 64, 65, 66, { 0, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } },
-        { KILN_ID_SINGLE, 8, 8, 8, { KILN_NO_RECIPE, 1, KILN_NO_RECIPE, KILN_NO_RECIPE } },
+        { KILN_ID_SINGLE, 64, 65, 66, 1, { 0, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } },
+        { KILN_ID_SINGLE, 8, 8, 8, 1, { KILN_NO_RECIPE, 1, KILN_NO_RECIPE, KILN_NO_RECIPE } },
     };
     unsigned nn, nt;
     assert_true(assembly_init(&assembly, "copies", &facts));

@@ -126,6 +126,7 @@ static void check_bundle(const struct kiln_bundle *a, const struct kiln_bundle *
         assert_int_equal(a->pins[i].m, b->pins[i].m);
         assert_int_equal(a->pins[i].n, b->pins[i].n);
         assert_int_equal(a->pins[i].k, b->pins[i].k);
+        assert_int_equal(a->pins[i].batch, b->pins[i].batch);
         assert_memory_equal(a->pins[i].recipe, b->pins[i].recipe, sizeof a->pins[i].recipe);
     }
 }
@@ -213,8 +214,8 @@ static void every_family(void **state)
     (void) state;
     const struct device_facts facts = facts_wide();
     const struct kiln_pin pins[] = {
-        { KILN_ID_SINGLE, 1024, 1024, 1024, { 0, 1, 2, 3 } },
-        { KILN_ID_DOUBLE, 1, 4294967295u, 7, { KILN_NO_RECIPE, 5, 6, 7 } },
+        { KILN_ID_SINGLE, 1024, 1024, 1024, 1, { 0, 1, 2, 3 } },
+        { KILN_ID_DOUBLE, 1, 4294967295u, 7, 9, { KILN_NO_RECIPE, 5, 6, 7 } },
     };
     struct assembly assembly;
     assert_true(assembly_init(&assembly, "every-family", &facts));

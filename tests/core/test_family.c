@@ -406,7 +406,8 @@ static void each_extent_has_its_most_and_its_rest(void **state)
         struct config config;
         char error[FAMILY_ERROR_BYTES];
         assert_true(config_parse(rows[i].text, &config, error));
-        assert_int_equal(config_takes(&config, &problem, &facts, rows[i].m, rows[i].n, 1000),
+        assert_int_equal(config_takes(&config, &problem, &facts,
+                                 (struct shape){ rows[i].m, rows[i].n, 1000 }),
                 rows[i].takes);
     }
 }

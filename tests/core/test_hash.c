@@ -279,9 +279,10 @@ static void each_field_of_a_pin_counts(void **state)
         PLACE(kiln_pin, m),
         PLACE(kiln_pin, n),
         PLACE(kiln_pin, k),
+        PLACE(kiln_pin, batch),
         PLACE(kiln_pin, recipe),
     };
-    struct kiln_pin pin = { KILN_ID_SINGLE, 1, 2, 3, { 0, 1, 2, KILN_NO_RECIPE } };
+    struct kiln_pin pin = { KILN_ID_SINGLE, 1, 2, 3, 1, { 0, 1, 2, KILN_NO_RECIPE } };
     struct clay clay;
     (void) state;
     clay_make(&clay);

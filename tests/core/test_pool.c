@@ -354,7 +354,7 @@ static void each_part_of_a_bundle_counts(void **state)
     static const unsigned char data[1000];
     const struct device_facts facts = facts_wide();
     const struct kiln_binary binary = { .data = data, .size = sizeof data };
-    const struct kiln_pin pin = { KILN_ID_SINGLE, 1, 1, 1,
+    const struct kiln_pin pin = { KILN_ID_SINGLE, 1, 1, 1, 1,
         { 0, 1, KILN_NO_RECIPE, KILN_NO_RECIPE } };
     const struct kiln_time time = { { 1 } };
     struct assembly assembly;

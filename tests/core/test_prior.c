@@ -60,7 +60,8 @@ static const struct times_candidate *candidate_of(const struct times *times, int
 static void check_told(const struct times *times, int config, double microseconds)
 {
     const int at = (int) (candidate_of(times, config) - times->candidates);
-    const double told = (double) times_predict(times, at, 0, 100, 100, 100) * 1e-6;
+    const double told = (double) times_predict(times, at, 0, (struct shape){ 100, 100, 100 }) *
+                        1e-6;
     if (!(fabs(told - microseconds) <= 2e-3 * microseconds))
         fail_msg("%s: %g us, not %g", configs[config], told, microseconds);
 }
@@ -163,8 +164,9 @@ static void of_enough_times_nothing_is_known(void **state)
             add_law(&records, RECORD_MATRIX, A, 100, 100, 100 + i, (struct law){ 30, 0 });
         open_known(&records, &times);
         const int at = (int) (candidate_of(&times, A) - times.candidates);
-        const double twice = (double) times_predict(&times, at, 0, 100, 100, 400) /
-                             (double) times_predict(&times, at, 0, 100, 100, 200);
+        const double twice = (double) times_predict(&times, at, 0,
+                                     (struct shape){ 100, 100, 400 }) /
+                             (double) times_predict(&times, at, 0, (struct shape){ 100, 100, 200 });
         /* By products, as it was known, or a call's time, as it was measured. */
         assert_true(num < FIT_ENOUGH ? fabs(twice - 2) < 1e-3 : twice < 1.5);
         assert_int_equal(times.candidates[at].num_samples, num);
@@ -195,7 +197,8 @@ static double told_uncached(const struct prior_source *of_b, float uncached)
                 (struct law){ 1000, 0 });
     open_known(&records, &times);
     const int at = (int) (candidate_of(&times, A) - times.candidates);
-    const double told = (double) times_predict(&times, at, 0, LARGE, LARGE, LARGE) * 1e-6;
+    const double told =
+            (double) times_predict(&times, at, 0, (struct shape){ LARGE, LARGE, LARGE }) * 1e-6;
     close_known(&records, &times);
     return told;
 }

@@ -156,13 +156,19 @@ static void a_pin_comes_first(void **state)
     clay.times[1].coefficient[0] = 5;
     clay.recipes[2].time = NULL;
     clay.bundle.num_pins = 4;
-    clay.pins[0] = (struct kiln_pin){ KILN_ID_DOUBLE, 64, 64, 64, { 1, 1, 1, 1 } };
-    clay.pins[1] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 63, { 1, 1, 1, 1 } };
-    clay.pins[2] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 64, { 2, 0, 1, KILN_NO_RECIPE } };
-    clay.pins[3] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 64, { 1, 1, 1, 1 } }; /* too late */
+    clay.pins[0] = (struct kiln_pin){ KILN_ID_DOUBLE, 64, 64, 64, 1, { 1, 1, 1, 1 } };
+    clay.pins[1] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 63, 1, { 1, 1, 1, 1 } };
+    clay.pins[2] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 64, 1, { 2, 0, 1, KILN_NO_RECIPE } };
+    clay.pins[3] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 64, 1,
+        { 1, 1, 1, 1 } }; /* too late */
     check_order(&clay, &product, (const uint32_t[]){ 2, 0, 1 }, 3);
     product.batch_count = 2;
     check_order(&clay, &product, (const uint32_t[]){ 0, 1, 2 }, 3);
+    clay.pins[2].batch = 2;
+    check_order(&clay, &product, (const uint32_t[]){ 2, 0, 1 }, 3);
+    product.batch_count = 3;
+    check_order(&clay, &product, (const uint32_t[]){ 0, 1, 2 }, 3);
+    clay.pins[2].batch = 1;
     product.batch_count = 1;
     product.k = 63;
     check_order(&clay, &product, (const uint32_t[]){ 1, 0, 2 }, 3);
@@ -184,7 +190,7 @@ static void pins_are_for_one_pair(void **state)
         clay.recipes[i].transb = i / 2 % 2;
     }
     clay.bundle.num_pins = 1;
-    clay.pins[0] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 64, { 1, 3, 5, 7 } };
+    clay.pins[0] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 64, 1, { 1, 3, 5, 7 } };
     for (unsigned pair = 0; pair < 4; pair++) {
         const struct kiln_product product = kiln_product_dense(KILN_ID_SINGLE, FLOATS, pair / 2,
                 pair % 2, 64, 64, 64);
@@ -209,7 +215,7 @@ static void only_what_takes_the_extents_is_ranked(void **state)
     clay.recipes[6].guard.a = 1000;    /* of leading dimensions, which are not looked at */
     clay.recipes[7].guard.n = 65;
     clay.bundle.num_pins = 1;
-    clay.pins[0] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 64,
+    clay.pins[0] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 64, 1,
         { 0, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } };
     check_order(&clay, &product, (const uint32_t[]){ 5, 6, 8 }, 3);
     product.precision = KILN_ID_HALF;
@@ -397,7 +403,7 @@ static void batches_list_each_once(void **state)
         const uint32_t pinned = (uint32_t) (random_next(&random) % (MOST + 10));
         if (pinned < clay.bundle.num_recipes) {
             clay.bundle.num_pins = 1;
-            clay.pins[0] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 64,
+            clay.pins[0] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 64, 1,
                 { (uint16_t) pinned, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } };
         }
         for (uint32_t r = 0; r < clay.bundle.num_recipes; r++) {

@@ -36,14 +36,8 @@ static int read_bundle(void **state)
 static double seconds_of(const struct winner *winner, const struct bench_row *row)
 {
     const struct problem problem = winner_problem(winner, row->pair);
-    struct kiln_product product = product_dense(&problem, row->m, row->n, row->k);
+    const struct kiln_product product = product_dense(&problem, row->shape);
     struct kiln_recipe recipe;
-    if (row->batch > 0) {
-        product.batch_count = row->batch;
-        product.a.stride = row->m * row->k;
-        product.b.stride = row->k * row->n;
-        product.c.stride = row->m * row->n;
-    }
     if (!assemble_traits(&winner->config, &problem, &old.facts, &recipe, error))
         fail_msg("%s", error);
     recipe.time = &winner->time;
@@ -283,7 +277,7 @@ static void pins_stay(void **state)
     const struct precision *precision = precision_find("double");
     (void) state;
     old.num_pins = 1;
-    old.pins[0] = (struct winner_pin){ precision, 10, 20, 30, { 0, 1, -1, 0 } };
+    old.pins[0] = (struct winner_pin){ precision, { { 10, 20, 30, 0 } }, { 0, 1, -1, 0 } };
     measure(SHAPES, 100);
     assert_true(choose());
     if (!forms_add(&now, error))

@@ -38,12 +38,13 @@ static void make_journal(struct text *text)
 {
     const struct journal_head head = make_head();
     struct record rows[3] = {
-        make_row(RECORD_SEARCH, "single", 0, "packed TM=12 NV=2 VEC=16", "ok"),
+        make_row(RECORD_OWN, "single", 0, "packed TM=12 NV=2 VEC=16", "ok"),
         make_row(RECORD_EDGES, "half", 3, "tiled INDEX=64", "wrong"),
         make_row(RECORD_HELD, "double", 2, "direct", "timeout"),
     };
     char line[RECORD_LINE_BYTES];
     strcpy(rows[1].message, "ragged: C[1][2] is nan, not 3");
+    rows[0].batch = 250;
     record_format_head(&head, text);
     for (int i = 0; i < 3; i++) {
         assert_true(record_format(&rows[i], line));
@@ -77,8 +78,8 @@ static void journals_come_back(void **state)
     assert_string_equal(records.head.facts.driver, head.facts.driver);
     assert_memory_equal(records.head.facts.value, head.facts.value, sizeof head.facts.value);
     assert_string_equal(records.rows[1].message, "ragged: C[1][2] is nan, not 3");
-    const struct record first = make_row(RECORD_SEARCH, "single", 0, "packed TM=12 NV=2 VEC=16",
-            "ok");
+    struct record first = make_row(RECORD_OWN, "single", 0, "packed TM=12 NV=2 VEC=16", "ok");
+    first.batch = 250;
     check_same(&records.rows[0], &first);
     record_format_head(&records.head, &again);
     for (size_t i = 0; i < records.num; i++) {
@@ -217,6 +218,11 @@ static void wrong_rows(void **state)
         { "search\tsingle\tnn\t1\t1\t1\tpacked\tok\t1\t0\t0\t", "line 3: wrong number of fields" },
         { "search\tsingle\tnn\t1\t1\t1\tpacked\tok\t1\t0\t0\t\t\t",
                 "line 3: wrong number of fields" },
+        { "search\tsingle\tnn\t1\t1\t1\tbatch=1\tpacked\tok\t1\t0\t0\t\t",
+                "line 3: wrong number of fields" },
+        { "search\tsingle\tnn\t1\t1\t1\tbatch=2x\tpacked\tok\t1\t0\t0\t\t",
+                "line 3: wrong number of fields" },
+        { "search\tsingle\tnn\t1\t1\tbatch=2\tpacked\tok\t1\t0\t0\t\t", "line 3: a bad extent" },
         { "serch\tsingle\tnn\t1\t1\t1\tpacked\tok\t1\t0\t0\t\t",
                 "line 3: unknown kind, precision or transposes" },
         { "search\tquad\tnn\t1\t1\t1\tpacked\tok\t1\t0\t0\t\t",
@@ -251,6 +257,9 @@ static void evaluations(void **state)
     other.seconds = 7;
     assert_true(record_same_evaluation(&row, &other));
     other.k++;
+    assert_false(record_same_evaluation(&row, &other));
+    other = row;
+    other.batch = 2;
     assert_false(record_same_evaluation(&row, &other));
     other = row;
     other.pair = 1;

@@ -363,12 +363,12 @@ static void precisions_are_apart(void **state)
 
 /* ---- The application's own shapes ---- */
 
-static const struct winner_pin *pin_at(size_t m)
+static const struct winner_pin *pin_at(size_t m, size_t batch)
 {
     for (unsigned i = 0; i < winners.num_pins; i++)
-        if (winners.pins[i].m == m)
+        if (winners.pins[i].m == m && winners.pins[i].batch == batch)
             return &winners.pins[i];
-    fail_msg("no pin at %zu", m);
+    fail_msg("no pin at %zu batch=%zu", m, batch);
     return NULL;
 }
 
@@ -391,17 +391,23 @@ static void own_shapes_are_pinned(void **state)
         add(&records, RECORD_OWN, "single", D, pair, 700, 600, 500, 1e-7); /* failed an edge */
     }
     add(&records, RECORD_OWN, "single", C, 3, 33, 34, 35, 1e-6);
+    for (int config = A; config <= C; config += C - A) {
+        add(&records, RECORD_OWN, "single", config, 0, 700, 600, 500, config == C ? 1e-5 : 2e-5);
+        records.rows[records.num - 1].batch = 40;
+    }
     select_all(&records);
     check_chosen(1 << A | 1 << C);
     assert_true(is_chosen(A, &a) && is_chosen(C, &c));
-    assert_int_equal(winners.num_pins, 2);
-    assert_int_equal(pin_at(700)->n, 600);
-    assert_int_equal(pin_at(700)->k, 500);
-    assert_int_equal(pin_at(700)->recipe[0], a);
-    assert_int_equal(pin_at(700)->recipe[1], c);
-    assert_int_equal(pin_at(700)->recipe[2], -1);
-    assert_int_equal(pin_at(33)->recipe[3], c);
-    assert_int_equal(pin_at(33)->recipe[0], -1);
+    assert_int_equal(winners.num_pins, 3);
+    assert_int_equal(pin_at(700, 40)->recipe[0], c);
+    assert_int_equal(pin_at(700, 40)->recipe[1], -1);
+    assert_int_equal(pin_at(700, 0)->n, 600);
+    assert_int_equal(pin_at(700, 0)->k, 500);
+    assert_int_equal(pin_at(700, 0)->recipe[0], a);
+    assert_int_equal(pin_at(700, 0)->recipe[1], c);
+    assert_int_equal(pin_at(700, 0)->recipe[2], -1);
+    assert_int_equal(pin_at(33, 0)->recipe[3], c);
+    assert_int_equal(pin_at(33, 0)->recipe[0], -1);
 }
 
 /* A listing shows what the bundle takes: by its pins, and else by the predictions. */

@@ -88,9 +88,9 @@ static void a_shape_limits_the_points(void **state)
         assert_true(config_parse("async BYTES=16", &config, error));
         assert_true(space_locate(&space, &config, &point));
         assert_true(space_legal(&space, &point, &reason));
-        space.m = space.n = space.k = 1500;
+        space.shape = (struct shape){ 1500, 1500, 1500 };
         assert_true(space_legal(&space, &point, &reason));
-        space.k = 1501;
+        space.shape.k = 1501;
         assert_false(space_legal(&space, &point, &reason));
         assert_true(config_parse("async BYTES=16 COPY=1", &config, error));
         assert_true(space_locate(&space, &config, &point));

@@ -238,8 +238,9 @@ static void a_family_tells_of_what_was_timed_once(void **state)
     const int d = times_find(&times, &candidate_of(&times, D)->config);
     assert_true(times.candidates[d].is_fitted);
     for (size_t size = 1500; size <= 4000; size += 500) {
-        const double ratio = (double) times_predict(&times, d, 0, size, size, size) /
-                             (double) times_predict(&times, a, 0, size, size, size);
+        const double ratio =
+                (double) times_predict(&times, d, 0, (struct shape){ size, size, size }) /
+                (double) times_predict(&times, a, 0, (struct shape){ size, size, size });
         assert_true(ratio > 1.2 && ratio < 2.5);
     }
     times_free(&times);

@@ -46,7 +46,7 @@ static const char good[] =
     "time\tsingle\t1\t5.25e+06\t0.125" ZEROS "\t7\t8\t9\n"
     "time\tdouble\t0" ZEROS "\t0\t1e-3\n"
     "pin\tsingle\t1024\t1000\t999\t1\t1\t0\t-\n"
-    "pin\tdouble\t64\t64\t1\t0\t-\t-\t-\n"
+    "pin\tdouble\t64\t64\t1\tbatch=12\t0\t-\t-\t-\n"
     "loss\tsingle\tall\t9\t1.0123\t1.05\t1.25\n"
     "loss\tsingle\tthin\t2\t1.02\t1.03\t1.04\n";
 
@@ -89,6 +89,9 @@ static void rows_mean_what_they_say(void **state)
     assert_int_equal(winners.pins[0].recipe[0], 1);
     assert_int_equal(winners.pins[0].recipe[2], 0);
     assert_int_equal(winners.pins[0].recipe[3], -1);
+    assert_int_equal(winners.pins[0].batch, 0);
+    assert_int_equal(winners.pins[1].batch, 12);
+    assert_int_equal(winners.pins[1].recipe[0], 0);
     const struct winner_loss *loss = winners_loss(&winners, precision_find("single"), "all");
     assert_non_null(loss);
     assert_int_equal(loss->shapes, 9);
@@ -213,6 +216,10 @@ static void each_error_is_told(void **state)
         { HEAD RECIPE "time\tsingle\t0\t\t2" ZEROS "\n", COEFFICIENT },
         { HEAD RECIPE "time\tsingle\t0\t1x\t2" ZEROS "\n", COEFFICIENT },
         { HEAD RECIPE "pin\tsingle\t1\t1\t1\t0\t0\t0\n",
+                "line 4: a pin has a precision, three extents and four recipes" },
+        { HEAD RECIPE "pin\tsingle\t1\t1\t1\tbatch=1\t0\t0\t0\t0\n",
+                "line 4: a pin has a precision, three extents and four recipes" },
+        { HEAD RECIPE "pin\tsingle\t1\t1\t1\t0\t0\t0\t0\tbatch=2\n",
                 "line 4: a pin has a precision, three extents and four recipes" },
         { HEAD RECIPE "pin\tquad\t1\t1\t1\t0\t0\t0\t0\n", "line 4: unknown precision" },
         { HEAD RECIPE "pin\tsingle\t0\t1\t1\t0\t0\t0\t0\n",
@@ -347,6 +354,8 @@ static void winners_become_a_bundle(void **state)
             assert_int_equal(bundle->recipes[at].precision, bundle->pins[i].precision);
             assert_int_equal(2 * bundle->recipes[at].transa + bundle->recipes[at].transb, pair);
         }
+    assert_int_equal(bundle->pins[0].batch, 1);
+    assert_int_equal(bundle->pins[1].batch, 12);
     const struct kiln_pin *single = &bundle->pins[0];
     assert_int_equal(single->precision, KILN_ID_SINGLE);
     assert_int_equal(single->m, 1024);

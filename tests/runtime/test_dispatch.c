@@ -125,10 +125,10 @@ static void a_pin_comes_before_every_time(void **state)
 {
     enum { NONE = KILN_NO_RECIPE };
     static const struct kiln_pin pins[] = {
-        { KILN_SINGLE, 1024, 1024, 1024, { TUNED_SMALL, NONE, NONE, NONE } },
-        { KILN_DOUBLE, 64, 64, 64, { TUNED_DOUBLE, NONE, NONE, NONE } },
-        { KILN_SINGLE, 63, 64, 64, { TUNED_ALIGNED, NONE, TUNED_TN, NONE } },
-        { KILN_SINGLE, 64, 64, 64, { TUNED_PACKED, NONE, NONE, NONE } },
+        { KILN_SINGLE, 1024, 1024, 1024, 1, { TUNED_SMALL, NONE, NONE, NONE } },
+        { KILN_DOUBLE, 64, 64, 64, 1, { TUNED_DOUBLE, NONE, NONE, NONE } },
+        { KILN_SINGLE, 63, 64, 64, 1, { TUNED_ALIGNED, NONE, TUNED_TN, NONE } },
+        { KILN_SINGLE, 64, 64, 64, 1, { TUNED_PACKED, NONE, NONE, NONE } },
     };
     static const struct {
         size_t m, n, k;

@@ -44,7 +44,7 @@ static void the_chosen_one_need_not_be_first(void **state)
 /* What the extents rule out is no candidate. */
 static void without_times_and_with_pins(void **state)
 {
-    static const struct kiln_pin pin = { KILN_SINGLE, 63, 64, 64,
+    static const struct kiln_pin pin = { KILN_SINGLE, 63, 64, 64, 1,
         { TUNED_PACKED_64, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } };
     struct fixture *f = *state;
     struct kiln_bundle bundle = tuned_bundle;

@@ -334,7 +334,7 @@ static void calls_without_a_product_scale(void **state)
 static void empty_stages_are_left_out(void **state)
 {
     struct fixture *f = *state;
-    const struct kiln_pin pin = { KILN_SINGLE, 64, 64, 0,
+    const struct kiln_pin pin = { KILN_SINGLE, 64, 64, 0, 1,
         { TUNED_PACKED, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } };
     struct kiln_bundle bundle = tuned_bundle;
     bundle.pins = &pin;
@@ -517,10 +517,31 @@ static void profiled_calls_give_each_stage_an_event(void **state)
     assert_int_equal(kiln_gemm_enqueue_profiled(f->kiln, &gemm, f->queue, events, &num),
             CL_INVALID_OPERATION);
     assert_int_equal(num, 0);
-    gemm.batch_count = 2;
+}
+
+static void a_profiled_batch_gives_the_first_event_and_the_last(void **state)
+{
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = packed_gemm(f);
+    cl_event events[KILN_MAX_STAGES] = { NULL };
+    unsigned num = 0;
+    gemm.batch_count = 3;
     gemm.c_stride = 16 * 16;
+    for (int i = 0; i < 2; i++) {
+        stub_clear_records();
+        assert_int_equal(kiln_gemm_enqueue_profiled(f->kiln, &gemm, i == 0 ? f->queue : f->loose,
+                                 events, &num),
+                KILN_SUCCESS);
+        assert_int_equal(num, 2);
+        assert_int_equal(stub_record_of(events[0]), 0);
+        assert_int_equal(stub_record_of(events[1]), 8);
+        clReleaseEvent(events[0]);
+        clReleaseEvent(events[1]);
+    }
+    stub_fail("clEnqueueNDRangeKernel", 5, CL_INVALID_OPERATION);
     assert_int_equal(kiln_gemm_enqueue_profiled(f->kiln, &gemm, f->queue, events, &num),
-            KILN_INVALID_ARGUMENT);
+            CL_INVALID_OPERATION);
+    assert_int_equal(num, 0);
 }
 
 /* Whoever used the memory before, the launch comes after: it waits, or has other memory. */
@@ -621,6 +642,7 @@ int main(void)
         TEST(a_late_workspace_waits_for_its_last_user),
         TEST(failing_events_and_markers_leave_nothing),
         TEST(profiled_calls_give_each_stage_an_event),
+        TEST(a_profiled_batch_gives_the_first_event_and_the_last),
         TEST(an_event_that_is_not_retained_is_not_released),
         TEST(a_c_that_is_half_written_is_not_read),
     };

@@ -141,7 +141,7 @@ static void clay_make(struct clay *c)
         .tile = { 1, 1, 1 },
         .reach = { 1, 1, 1 },
         .time = &c->time };
-    c->pin = (struct kiln_pin){ KILN_SINGLE, 1, 1, 1,
+    c->pin = (struct kiln_pin){ KILN_SINGLE, 1, 1, 1, 1,
         { 0, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } };
     c->bundle = (struct kiln_bundle){ .format = KILN_BUNDLE_FORMAT,
         .name = "clay",

@@ -70,7 +70,8 @@ static void run(unsigned num, double incumbent, struct trial_result *results)
     verifier_init(&verifier, &launcher);
     candidates_init(&candidates, &launcher, &verifier, &facts, false);
     struct candidate *candidate = candidate_get(&candidates, &config, &problem);
-    assert_true(candidate_verify(&candidates, candidate, SIZE, SIZE, SIZE, 0, &results[0]));
+    assert_true(candidate_verify(&candidates, candidate, (struct shape){ SIZE, SIZE, SIZE }, 0,
+            &results[0]));
     assert_int_equal(timing_data_reserve(&data, &launcher, problem.precision, elements),
             KILN_SUCCESS);
     for (unsigned i = 0; i < num; i++) {

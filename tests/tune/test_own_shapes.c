@@ -53,6 +53,23 @@ static void what_weighs_most_comes_first(void **state)
     assert_false(own_shape_is_for(&own.at[1], precision_find("complex_single")));
 }
 
+/* A batch is another problem than one of its members, and than another batch. */
+static void batches_are_problems_of_their_own(void **state)
+{
+    char error[EXTENTS_ERROR_BYTES] = "";
+    (void) state;
+    assert_true(read_text("8 1 1 s batch=2\n8 1 1 s\n8 1 1 s batch=1\n8 1 1 s batch=3\n"
+                          "8 1 1 s batch=2\n",
+            error));
+    assert_int_equal(own.num, 3);
+    check(0, 8, "single", -1, 4);
+    assert_int_equal(own.at[0].shape.batch, 2);
+    check(1, 8, "single", -1, 3);
+    assert_int_equal(own.at[1].shape.batch, 3);
+    check(2, 8, "single", -1, 2);
+    assert_int_equal(own.at[2].shape.batch, 0);
+}
+
 /* What differs in precision or pair is not the same. */
 static void the_same_problem_is_one(void **state)
 {
@@ -99,6 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_weighs_most_comes_first),
+        cmocka_unit_test(batches_are_problems_of_their_own),
         cmocka_unit_test(the_same_problem_is_one),
         cmocka_unit_test(only_so_many),
         cmocka_unit_test(none_is_told_of),

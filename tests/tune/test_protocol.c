@@ -93,11 +93,13 @@ static void test_requests(void **state)
         .m = 1,
         .n = 2,
         .k = 3,
+        .batch = 4,
         .incumbent = 0.5 };
     protocol_write_request(&wrote, 7, line);
-    assert_string_equal(line, "measure s 1 0 1 2 3 0.5 7");
+    assert_string_equal(line, "measure s 1 0 1 2 3 4 0.5 7");
     assert_true(protocol_read_request(line, &read) && read.kind == TRIAL_MEASURE);
-    assert_true(read.m == 1 && read.n == 2 && read.k == 3 && read.incumbent == 0.5);
+    assert_true(
+            read.m == 1 && read.n == 2 && read.k == 3 && read.batch == 4 && read.incumbent == 0.5);
     assert_true(read.num_configs == 7 && read.problem.transa && !read.problem.transb);
     wrote.kind = TRIAL_EDGES;
     protocol_write_request(&wrote, 1, line);
@@ -117,9 +119,11 @@ static void test_requests(void **state)
         "edges s 2 0 1",
         "edges q 0 0 1",
         "edges s 0 0 1 1",
-        "measure s 0 0 1 1 1 nan 1",
-        "measure s 0 0 -1 1 1 0 1",
-        "measure s 0 0 1 1 1 -1 1",
+        "measure s 0 0 1 1 1 0 nan 1",
+        "measure s 0 0 -1 1 1 0 0 1",
+        "measure s 0 0 1 1 1 -1 0 1",
+        "measure s 0 0 1 1 1 0 -1 1",
+        "measure s 0 0 1 1 1 0 1",
         "edges",
         "",
     };

@@ -54,16 +54,20 @@ static void test_least_time(void **state)
     facts.value[FACT_CLOCK_MHZ] = 2600;
     facts.value[FACT_VECTOR_BYTES] = 64;
     const double flops = 2.0 * 1000 * 1000 * 1000;
-    const double single = timing_least(&facts, precision_find("single"), 1000, 1000, 1000);
-    const double twice = timing_least(&facts, precision_find("double"), 1000, 1000, 1000);
+    const double single = timing_least(&facts, precision_find("single"),
+            (struct shape){ 1000, 1000, 1000 });
+    const double twice = timing_least(&facts, precision_find("double"),
+            (struct shape){ 1000, 1000, 1000 });
     const double peak = 2 * 2.6e9 * 16 * 4; /* two fused multiply-adds a cycle */
     assert_true(flops / single >= 2 * peak && flops / single <= 10 * peak);
     assert_true(fabs(twice / single - 2) < 1e-9);
     facts.value[FACT_CLOCK_MHZ] = 1; /* a simulator's: taken for a usual one */
-    const double simulated = timing_least(&facts, precision_find("single"), 1000, 1000, 1000);
+    const double simulated = timing_least(&facts, precision_find("single"),
+            (struct shape){ 1000, 1000, 1000 });
     assert_true(simulated > single && simulated < 3 * single);
     facts.value[FACT_CLOCK_MHZ] = 0; /* unknown: no bound */
-    assert_true(timing_least(&facts, precision_find("single"), 1000, 1000, 1000) == 0);
+    assert_true(timing_least(&facts, precision_find("single"),
+                        (struct shape){ 1000, 1000, 1000 }) == 0);
 }
 
 /* On a GPU each sample is longer where few are timed together, which leave it idle. */

@@ -64,6 +64,26 @@ static void test_measures_several(void **state)
     }
 }
 
+/* A launch for all members, and one for each: packed prepares operands. */
+static void test_measures_batches(void **state)
+{
+    (void) state;
+    begin_request(TRIAL_MEASURE, "single", 24);
+    request.problem.transa = true;
+    request.batch = 40;
+    add_config("tiled WGM=4 WGN=4 KT=4");
+    add_config("packed");
+    assert_true(supervise_run(supervisor, &request, results, NULL));
+    for (unsigned i = 0; i < 2; i++) {
+        expect(i, TRIAL_OK);
+        assert_true(results[i].seconds > 0 && results[i].seconds < results[i].cost);
+    }
+    request.batch = SIZE_MAX / 24; /* of more elements than can be counted */
+    assert_true(supervise_run(supervisor, &request, results, NULL));
+    expect(0, TRIAL_LAUNCH);
+    expect(1, TRIAL_LAUNCH);
+}
+
 static void test_comes_back_to_a_candidate(void **state)
 {
     (void) state;
@@ -156,6 +176,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_facts),
         cmocka_unit_test(test_measures_several),
+        cmocka_unit_test(test_measures_batches),
         cmocka_unit_test(test_comes_back_to_a_candidate),
         cmocka_unit_test(test_builds_ahead),
         cmocka_unit_test(test_slow),

@@ -10216,7 +10216,7 @@ static const struct kiln_recipe bundle_generic_recipes[] = {
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_generic = {
-    .format = 26,
+    .format = 27,
     .name = "generic",
     .provenance = "for every device of OpenCL 1.2; tuned on pthread-skylake-avx512-AMD EPYC; NVIDIA H200",
     .match = { NULL, NULL, NULL, 0, 0 },

@@ -17399,7 +17399,7 @@ static const struct kiln_recipe bundle_nvidia_h100_recipes[] = {
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_nvidia_h100 = {
-    .format = 26,
+    .format = 27,
     .name = "nvidia-h100",
     .provenance = "tuned on NVIDIA H100 80GB HBM3, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA H100 80GB HBM3", NULL, 0, 0 },

@@ -18378,7 +18378,7 @@ static const struct kiln_recipe bundle_nvidia_h200_recipes[] = {
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_nvidia_h200 = {
-    .format = 26,
+    .format = 27,
     .name = "nvidia-h200",
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA H200", NULL, 0, 0 },

@@ -10591,7 +10591,7 @@ static const struct kiln_recipe bundle_nvidia_recipes[] = {
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_nvidia = {
-    .format = 26,
+    .format = 27,
     .name = "nvidia",
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA of compute capability 8.0", NULL, 0, 0 },

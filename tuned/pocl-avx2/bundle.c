@@ -3867,7 +3867,7 @@ static const struct kiln_recipe bundle_pocl_avx2_recipes[] = {
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx2 = {
-    .format = 26,
+    .format = 27,
     .name = "pocl-avx2",
     .provenance = "tuned on pthread-haswell-AMD EPYC, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 8, 0,

@@ -5524,7 +5524,7 @@ static const struct kiln_recipe bundle_pocl_avx512_intel_recipes[] = {
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx512_intel = {
-    .format = 26,
+    .format = 27,
     .name = "pocl-avx512-intel",
     .provenance = "tuned on pthread-skylake-avx512-Intel(R) Xeon(R) Processor, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", "*Intel*", "3.1+debian", 16, 0,

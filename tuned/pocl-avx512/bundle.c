@@ -6202,7 +6202,7 @@ static const struct kiln_recipe bundle_pocl_avx512_recipes[] = {
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx512 = {
-    .format = 26,
+    .format = 27,
     .name = "pocl-avx512",
     .provenance = "tuned on pthread-skylake-avx512-AMD EPYC, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 16, 0,

@@ -271,8 +271,7 @@ static bool parse_table(const char *text, struct recording *recording, struct ra
 static bool same_group(const struct record *a, const struct record *b)
 {
     return b->kind == RECORD_SEARCH && a->config.family == b->config.family &&
-           a->precision == b->precision && a->pair == b->pair && a->m == b->m && a->n == b->n &&
-           a->k == b->k;
+           a->precision == b->precision && a->pair == b->pair && shape_equal(a->shape, b->shape);
 }
 
 /* A row of the largest group of search rows; NULL when there are none. */
@@ -328,12 +327,14 @@ static bool parse_journal(const char *text, struct recording *recording, struct 
     bool ok = group != NULL;
     if (group) {
         const struct family *family = group->config.family;
+        char shape[SHAPE_TEXT_BYTES];
+        shape_format(group->shape, shape);
         recording->num_params = family->num_params;
         recording->is_ranked = true;
         for (unsigned p = 0; p < family->num_params; p++)
             snprintf(recording->names[p], SCOPE_NAME_BYTES, "%s", family->params[p].name);
-        snprintf(recording->title, sizeof recording->title, "%s %s %s %zux%zux%zu", family->name,
-                group->precision->name, pair_names[group->pair], group->m, group->n, group->k);
+        snprintf(recording->title, sizeof recording->title, "%s %s %s %s", family->name,
+                group->precision->name, pair_names[group->pair], shape);
         ok = take_group(&records, group, recording, raw);
     }
     if (!ok)
