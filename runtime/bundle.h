@@ -215,7 +215,7 @@ struct kiln_program {
  * rest; a, b and c divide the leading dimension and offset of that matrix. 0 and 1 mean any. */
 struct kiln_guard {
     uint16_t m, n, k;
-    uint16_t a, b, c;                  /* elements; lda and a_offset must be multiples of a, ... */
+    uint16_t a, b, c;                  /* elements; a divides lda, a_offset and a_stride, ... */
     uint32_t most[3];                  /* the largest m, n, k; 0 is any */
     uint16_t rest[3];                  /* the largest rest when m, n, k are divided so */
 };

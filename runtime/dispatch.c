@@ -104,7 +104,7 @@ static void log_shape(const struct kiln_context *context, const struct kiln_prod
         kiln_text_add(&text, " ");
     }
     kiln_text_begin(&text, batch, sizeof batch);
-    if (product->batch_count > 1) {
+    if (kiln_joint_members(product) > 1) {
         kiln_text_add(&text, " batch=");
         kiln_text_add_number(&text, product->batch_count);
     }

@@ -230,8 +230,9 @@ static enum kiln_status launch_first_that_works(struct launch *launch,
                                      problem->bound == 0);
         bool go_on = is_about_recipe(status) || leaves_nobody ||
                      (is_too_small && (attempts.failure != KILN_SUCCESS || launch->shares_room));
+        bool lost_events = launch->request->stage_events != NULL && launch->member > 0;
         bool is_spoilt = launch->touched && (problem->beta != 0 || problem->beta_imag != 0);
-        if (!go_on || is_spoilt) {
+        if (!go_on || is_spoilt || lost_events) {
             return attempts.failure != KILN_SUCCESS ? attempts.failure : status;
         }
         kiln_log(launch->context, choice.plan.recipe->name,

@@ -167,7 +167,7 @@ static bool padded_product(const struct kiln_recipe *recipe, const struct kiln_p
     return true;
 }
 
-/* The offset of the last batch member counts: the host adds the strides before a kernel sees it. */
+/* The offset of the last batch member counts: the host or a kernel adds the strides to it. */
 static bool last_index_fits(const struct kiln_matrix *matrix, size_t batch_count)
 {
     size_t end = 0;
@@ -406,7 +406,7 @@ unsigned kiln_taken_as_is(const struct kiln_recipe *recipe, const struct kiln_pr
 size_t kiln_num_members(const struct kiln_recipe *recipe, const struct kiln_product *product,
         unsigned ready, uint32_t units)
 {
-    const bool is_joint = product->batch_count > 1 && !product->one_by_one && recipe->batches &&
+    const bool is_joint = kiln_joint_members(product) > 1 && recipe->batches &&
                           (operands_in_regions(recipe) & ~ready) == 0 &&
                           !shares_each_member(recipe, product, units);
     return !is_joint ? 1

@@ -260,6 +260,12 @@ KILN_INTERNAL uint32_t kiln_num_parts(const struct kiln_recipe *recipe,
 KILN_INTERNAL bool kiln_shares_tiles(const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint32_t units);
 
+/* The members of a batch that launches may have in common. */
+static inline size_t kiln_joint_members(const struct kiln_product *product)
+{
+    return product->one_by_one ? 1 : product->batch_count;
+}
+
 /* The members of a batch that a launch takes at most: NVIDIA's devices take no more work-groups
  * along axis 2. */
 enum { KILN_MOST_MEMBERS = 65535 };
@@ -267,10 +273,10 @@ enum { KILN_MOST_MEMBERS = 65535 };
 /* How many members of a batch one launch takes, where these operands are ready (enum
  * kiln_prepared). 1: each has a launch of its own. That is so
  * - where an operand must be prepared for each;
- * - where a recipe that shares tiles finds too few of them in all members (no more than half of its
- *   work-groups) and a K that is deep enough to be shared;
- * - where a recipe that shares tiles finds one for each work-group in a single member.
- * The last two bounds were not measured. */
+ * - where a recipe with `shares` finds a tile for each work-group in a single member: the kernel
+ *   would share the rest of the tiles, and nothing adds up in a launch of several members;
+ * - where a recipe with `shares` or `unit_parts` finds too few tiles in all members, no more than
+ *   half of its work-groups (which was not measured), and a K that is deep enough to be shared. */
 KILN_INTERNAL size_t kiln_num_members(const struct kiln_recipe *recipe,
         const struct kiln_product *product, unsigned ready, uint32_t units);
 

@@ -12,7 +12,7 @@ static uint16_t pinned_recipe(const struct kiln_bundle *bundle, const struct kil
     for (uint32_t i = 0; i < bundle->num_pins; i++) {
         const struct kiln_pin *pin = &bundle->pins[i];
         if (pin->m == product->m && pin->n == product->n && pin->k == product->k &&
-                pin->batch == product->batch_count && pin->precision == product->precision) {
+                pin->batch == kiln_joint_members(product) && pin->precision == product->precision) {
             return pin->recipe[kiln_pair(product->transa, product->transb)];
         }
     }

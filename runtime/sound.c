@@ -257,7 +257,8 @@ static bool region_is_sound(const struct kiln_recipe *recipe, const struct kiln_
     return region->dim[0] < num_dims && region->dim[1] < num_dims && is_rows &&
            region->round[0] >= 1 && region->round[1] >= 1 && region->element_bytes >= 1 &&
            region->each_part <= (region->holds == KILN_PREPARED_NONE && recipe->unit_parts > 0) &&
-           region->each_member <= (region->holds == KILN_PREPARED_NONE && !region->each_part) &&
+           region->each_member <=
+                   (recipe->batches && region->holds == KILN_PREPARED_NONE && !region->each_part) &&
            region->holds < KILN_NUM_PREPARED && extent_is_of(region->holds, region->dim[0]) &&
            extent_is_of(region->holds, region->dim[1]);
 }
@@ -300,6 +301,15 @@ static bool takes(const struct kiln_stage *stage, unsigned code)
     return memchr(stage->args, code, stage->num_args) != NULL;
 }
 
+/* Work-group i along axis 2 can be of member i: but for parts of K, of which a batch has one, there
+ * is nothing along it. */
+static bool has_room_for_members(const struct kiln_stage *stage)
+{
+    return stage->work_dim < 3 ||
+           (stage->local[2] == 1 &&
+                   (stage->dim[2] == KILN_DIM_PARTS || stage->dim[2] == KILN_DIM_ONE));
+}
+
 /* Where a launch may take several members of a batch, what multiplies is told of the strides of all
  * operands that it takes; elsewhere of none. */
 static bool strides_are_sound(const struct kiln_recipe *recipe)
@@ -320,8 +330,12 @@ static bool strides_are_sound(const struct kiln_recipe *recipe)
                 return false;
             }
         }
+        if (is_to_be_told && !has_room_for_members(stage)) {
+            return false;
+        }
     }
-    return recipe->batches <= !kiln_recipe_reads_image(recipe);
+    return recipe->batches <=
+           (recipe->routine == KILN_ROUTINE_MULTIPLY && !kiln_recipe_reads_image(recipe));
 }
 
 /* A recipe for triangles alone is told of them wherever C is written. One that multiplies complex

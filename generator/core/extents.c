@@ -69,7 +69,7 @@ static const char *read_batch(const char *word, size_t *batch)
     const unsigned long long value = strtoull(word, &end, 10);
     *batch = (size_t) value;
     return word[0] >= '0' && word[0] <= '9' && !*end && !errno && value >= 1 &&
-                           value <= EXTENTS_MOST_BATCH
+                           value <= SHAPE_MOST_BATCH
                  ? NULL
                  : "batch is not a number from 1 to 16777216";
 }

@@ -9,11 +9,12 @@
  *   begin
  *   KIND PRECISION PAIR M N K [batch=N] CONFIGURATION OUTCOME SECONDS SPREAD COST MESSAGE CHECKSUM
  *
- * Fields are separated by tabs; that of a batch is there in its rows alone. KIND: search, first (times of what is known already, at a few
- * shapes), look (the best of a search again, at every shape that was searched), edges, matrix
- * (times for choosing), own (the same at the application's own shapes), held (times that nothing
- * but the losses comes from), again (the same of the few fastest, for longer), generic (times of
- * the generic bundle's recipes, to compare with).
+ * Fields are separated by tabs; that of a batch is there in rows of batches alone. KIND: search,
+ * first (times of what is known already, at a few shapes), look (the best of a search again, at
+ * every shape that was searched), edges, matrix (times for choosing), own (the same at the
+ * application's own shapes), held (times that nothing but the losses comes from), again (the same
+ * of the few fastest, for longer), generic (times of the generic bundle's recipes, to compare
+ * with).
  * PAIR: nn, nt, tn or tt. COST: wall-clock seconds since the row before. The checksum is FNV-1a
  * (32 bit) of the row before it. A last row without its end is what a kill leaves behind and is
  * dropped; any other bad row refuses the whole journal.

@@ -25,7 +25,8 @@ bool shape_parse_batch(const char *field, size_t *batch)
 {
     const size_t length = strlen(batch_word);
     long value;
-    if (strncmp(field, batch_word, length) || !field_long(field + length, &value) || value < 2)
+    if (strncmp(field, batch_word, length) || !field_long(field + length, &value) || value < 2 ||
+            value > SHAPE_MOST_BATCH)
         return false;
     *batch = (size_t) value;
     return true;

@@ -6,9 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* batch: members, 2 at least; 0: a single multiplication. */
+#define SHAPE_FIELDS size_t m, n, k, batch
+
 struct shape {
-    size_t m, n, k;
-    size_t batch;                      /* members of a batch; 0: a single multiplication */
+    SHAPE_FIELDS;
 };
 
 /* In a structure that has a shape: as a whole, and by its parts. */
@@ -16,7 +18,7 @@ struct shape {
     union { \
         struct shape shape; \
         struct { \
-            size_t m, n, k, batch; \
+            SHAPE_FIELDS; \
         }; \
     }
 
@@ -31,14 +33,14 @@ static inline size_t shape_members(struct shape shape)
     return shape.batch > 0 ? shape.batch : 1;
 }
 
-enum { SHAPE_BATCH_BYTES = 32, SHAPE_TEXT_BYTES = 96 };
+enum { SHAPE_MOST_BATCH = 1 << 24, SHAPE_BATCH_BYTES = 32, SHAPE_TEXT_BYTES = 96 };
 
 /* "64x64x64", or "64x64x64 batch=100". */
 void shape_format(struct shape shape, char text[SHAPE_TEXT_BYTES]);
 
 /* What a file has behind the extents of a batch: a separator and "batch=100"; else "". */
 void shape_format_batch(struct shape shape, char separator, char text[SHAPE_BATCH_BYTES]);
-/* Whether a field is that of a batch: two members at least. */
+/* Whether a field is that of a batch: 2 to SHAPE_MOST_BATCH members. */
 bool shape_parse_batch(const char *field, size_t *batch);
 
 #endif

@@ -283,7 +283,7 @@ bool shapes_add_grid(struct shapes *shapes, const struct draw_limits *limits, si
 
     for (size_t m = SHAPES_GRID_LEAST; m <= limits->largest; m *= 2) {
         for (size_t n = SHAPES_GRID_LEAST; n <= limits->largest; n *= 2) {
-            const struct bench_shape shape = { .m = m, .n = n, .k = k, "grid" };
+            const struct bench_shape shape = { .m = m, .n = n, .k = k, .group = "grid" };
 
             if ((uint64_t) m * n + (uint64_t) (m + n) * k <= limits->most_elements &&
                     !shapes_push(shapes, &shape, error, size)) {

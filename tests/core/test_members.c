@@ -153,11 +153,52 @@ static void members_have_groups_and_regions(void **state)
     }
 }
 
+/* Those that would share K do not, as nothing adds up. */
+static void members_have_one_part_of_k(void **state)
+{
+    static const struct kiln_stage stages[] = {
+        { .entry = "mul",
+                .work_dim = 3,
+                .dim = { KILN_DIM_N, KILN_DIM_M, KILN_DIM_PARTS },
+                .tile = { 64, 32, 1 },
+                .local = { 1, 1, 1 },
+                .num_args = 2,
+                .args = { KILN_ARG_C, KILN_ARG_C_STRIDE } },
+        { .entry = "add",
+                .work_dim = 1,
+                .dim = { KILN_DIM_M },
+                .tile = { 1 },
+                .local = { 1 },
+                .role = KILN_ROLE_ADD },
+    };
+    static const struct kiln_region region = { .dim = { KILN_DIM_M, KILN_DIM_N },
+        .round = { 1, 1 },
+        .element_bytes = 4,
+        .each_part = 1 };
+    struct kiln_product p = dense(32, 64, 16 * KILN_SHARED_STEPS);
+    struct kiln_plan plan;
+    struct kiln_recipe recipe = batching(stages);
+    (void) state;
+    recipe.num_stages = 2;
+    recipe.unit_parts = 2;
+    recipe.num_regions = 1;
+    recipe.regions = &region;
+    assert_true(kiln_plan_make(&recipe, &p, &at_start, 4, &plan));
+    assert_true(plan.parts > 1 && !kiln_stage_is_empty(&plan, 1));
+    p.batch_count = 5;
+    assert_true(kiln_plan_make(&recipe, &p, &at_start, 4, &plan));
+    assert_int_equal(plan.members, 5);
+    assert_int_equal(plan.parts, 1);
+    assert_int_equal(plan.groups[0][2], 1);
+    assert_true(kiln_stage_is_empty(&plan, 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_are_launched_together_where_they_gain),
         cmocka_unit_test(members_have_groups_and_regions),
+        cmocka_unit_test(members_have_one_part_of_k),
     };
     return cmocka_run_group_tests_name("members", tests, NULL, NULL);
 }

@@ -169,6 +169,9 @@ static void a_pin_comes_first(void **state)
     product.batch_count = 3;
     check_order(&clay, &product, (const uint32_t[]){ 0, 1, 2 }, 3);
     clay.pins[2].batch = 1;
+    product.one_by_one = true;
+    check_order(&clay, &product, (const uint32_t[]){ 2, 0, 1 }, 3);
+    product.one_by_one = false;
     product.batch_count = 1;
     product.k = 63;
     check_order(&clay, &product, (const uint32_t[]){ 1, 0, 2 }, 3);

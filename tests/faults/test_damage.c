@@ -150,7 +150,7 @@ static void copy_make(struct copy *copy, unsigned source)
         copy->time.coefficient[i] = 1;
     }
     copy->recipes[0].time = &copy->time;
-    copy->pin = (struct kiln_pin){ KILN_SINGLE, M, N, K,
+    copy->pin = (struct kiln_pin){ KILN_SINGLE, M, N, K, 1,
         { 0, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } };
     copy->bundle.recipes = copy->recipes;
     copy->bundle.pins = &copy->pin;

@@ -33,7 +33,7 @@ static const char *take(void *user, const struct extents_line *line)
     for (int i = 0; i < 3; i++)
         abort_unless(line->extents[i] >= 1 && line->extents[i] <= EXTENTS_MOST);
     abort_unless(line->pair >= -1 && line->pair < NUM_PAIRS);
-    abort_unless(line->batch >= 1 && line->batch <= EXTENTS_MOST_BATCH);
+    abort_unless(line->batch >= 1 && line->batch <= SHAPE_MOST_BATCH);
     abort_unless(line->weight > 0 && line->weight <= 1e9);
     text_add(&taken->text, "%zux%zux%zu", line->extents[0], line->extents[1], line->extents[2]);
     if (line->precision)

@@ -292,6 +292,7 @@ static void spoil_recipe(struct clay *c, int fault)
     c->regions[0].each_member = fault == 41 ? 2 : 0;
     c->regions[1].each_member = fault == 42;                   /* likewise */
     c->recipe.batches = fault == 46 ? 1 : fault == 47 ? 2 : 0; /* it is told of no strides */
+    c->regions[0].each_member = fault == 48 ? 1 : c->regions[0].each_member; /* without batches */
     if (fault >= 43 && fault < 46) { /* not told of all strides; told where nothing is multiplied */
         struct kiln_stage *stage = &c->stages[fault == 45 ? 0 : 1];
         stage->args[stage->num_args++] = fault == 43 ? KILN_ARG_C_STRIDE
@@ -342,7 +343,7 @@ static void each_fault_makes_a_bundle_unsound(void **state)
         void (*spoil)(struct clay *c, int fault);
         int num_faults;
     } parts[] = { { spoil_pool, 12 }, { spoil_program, 4 }, { spoil_stage, 10 },
-        { spoil_preparation, 25 }, { spoil_recipe, 48 }, { spoil_time, 8 * KILN_NUM_TERMS },
+        { spoil_preparation, 25 }, { spoil_recipe, 49 }, { spoil_time, 8 * KILN_NUM_TERMS },
         { spoil_pin, 6 }, { spoil_bundle, 6 } };
     struct clay c;
     (void) state;
@@ -370,6 +371,42 @@ static void parts_of_k_are_sound(void **state)
     c.stages[2].role = KILN_ROLE_ADD;
     c.regions[0].each_part = 1;
     assert_true(kiln_bundle_is_sound(&c.bundle));
+}
+
+/* A launch of several members of a batch needs axis 2 for them, and all strides. */
+static void members_have_an_axis(void **state)
+{
+    static const struct {
+        unsigned dim, local, routine;
+        bool is_sound;
+    } rows[] = {
+        { KILN_DIM_ONE, 1, KILN_ROUTINE_MULTIPLY, true },
+        { KILN_DIM_ONE, 2, KILN_ROUTINE_MULTIPLY, false },
+        { KILN_DIM_M, 1, KILN_ROUTINE_MULTIPLY, false },
+        { KILN_DIM_K, 1, KILN_ROUTINE_MULTIPLY, false },
+        { KILN_DIM_ONE, 1, KILN_ROUTINE_MIRROR, false },
+    };
+    struct clay c;
+    (void) state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        clay_make(&c);
+        struct kiln_stage *mul = &c.stages[1];
+        mul->args[mul->num_args++] = KILN_ARG_PACKED_A_STRIDE;
+        mul->args[mul->num_args++] = KILN_ARG_B_STRIDE;
+        c.recipe.batches = 1;
+        c.regions[0].each_member = 1;
+        assert_true(kiln_bundle_is_sound(&c.bundle));
+        mul->work_dim = 3;
+        for (unsigned d = 1; d < 3; d++) {
+            mul->dim[d] = d == 1 ? KILN_DIM_ONE : (uint8_t) rows[i].dim;
+            mul->tile[d] = 1;
+            mul->local[d] = d == 1 ? 1 : (uint16_t) rows[i].local;
+        }
+        c.recipe.routine = (uint8_t) rows[i].routine;
+        if (kiln_bundle_is_sound(&c.bundle) != rows[i].is_sound) {
+            fail_msg("row %zu", i);
+        }
+    }
 }
 
 static void each_fault_of_a_text_is_seen(void **state)
@@ -561,6 +598,7 @@ int main(void)
         cmocka_unit_test(every_fact_of_a_match_counts),
         cmocka_unit_test(each_fault_makes_a_bundle_unsound),
         cmocka_unit_test(parts_of_k_are_sound),
+        cmocka_unit_test(members_have_an_axis),
         cmocka_unit_test(each_fault_of_a_text_is_seen),
         cmocka_unit_test(no_bit_of_a_pool_leads_astray),
         cmocka_unit_test(pairs_lie_as_deep_as_a_reader_waits),

@@ -579,9 +579,10 @@ KILN_API enum kiln_status kiln_gemm_explain(struct kiln_context *context,
  * The kernels are chosen when the operand is packed: those that the same call without packs would
  * use, so that the result is bitwise the same. Kernels that take an operand as it is get a plain
  * copy of it, whose rows are aligned as the operand's are in a buffer that begins at a multiple of
- * 64 bytes. Where a complex product is computed as a real one, the operand's form for that is kept;
- * the kernels of the real product are chosen by each call, and a result may differ in its last
- * bits. */
+ * 64 bytes. A result may differ in its last bits in two cases. Where a complex product is computed
+ * as a real one, the operand's form for that is kept, and the kernels of the real product are
+ * chosen by each call. And a batch with a pack may be one launch where without it there is one for
+ * each member, which shares K among work-groups. */
 
 /* Which operand. */
 enum kiln_pack_operand { KILN_PACK_A = 1, KILN_PACK_B = 2 };
