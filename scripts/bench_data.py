@@ -189,6 +189,8 @@ class Document:
             return f"{num} random shapes{data}"
         if self.grid_k:
             return f"a grid of M and N, K = {self.grid_k}{data}"
+        if lists == ["batches"]:
+            return f"{num} random batches{data}"
         if lists:
             return f"{num} shapes of {', '.join(lists)}{data}"
         shapes = list(dict.fromkeys(row.shape for row in self.rows))

@@ -193,12 +193,30 @@ static void members_have_one_part_of_k(void **state)
     assert_true(kiln_stage_is_empty(&plan, 1));
 }
 
+/* The real product that is left of a complex one is prepared anew for each member. */
+static void real_products_are_launched_one_by_one(void **state)
+{
+    static const struct kiln_stage stage = { .entry = "mul" };
+    const struct kiln_recipe recipe = batching(&stage);
+    struct kiln_product product = kiln_product_dense(KILN_ID_COMPLEX_SINGLE, 2 * FLOATS, 0, 0, 64,
+            64, 64);
+    (void) state;
+    product.batch_count = 5;
+    const struct kiln_product real = kiln_product_real(&product);
+    assert_int_equal(real.batch_count, 5);
+    assert_int_equal(kiln_joint_members(&product), 5);
+    assert_int_equal(kiln_joint_members(&real), 1);
+    assert_int_equal(kiln_num_members(&recipe, &product, 0, 4), 5);
+    assert_int_equal(kiln_num_members(&recipe, &real, 0, 4), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_are_launched_together_where_they_gain),
         cmocka_unit_test(members_have_groups_and_regions),
         cmocka_unit_test(members_have_one_part_of_k),
+        cmocka_unit_test(real_products_are_launched_one_by_one),
     };
     return cmocka_run_group_tests_name("members", tests, NULL, NULL);
 }

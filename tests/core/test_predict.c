@@ -93,6 +93,13 @@ static void members_are_tiles_of_one_launch(void **state)
         CHECK(terms, SHARED, 0);
     }
     recipe.unit_turns = recipe.shares = 0;
+    recipe.unit_parts = 3; /* work-groups enough for parts of K, but members have none */
+    product.k = 390;
+    kiln_time_terms(&recipe, &product, 4, terms);
+    CHECK(terms, DEPTH, 25);
+    CHECK(terms, ROUNDS, 6);
+    recipe.unit_parts = 0;
+    product.k = 100;
     const uint64_t together = 500 + 6 * 1000 + EVENLY(11 * 33 * 64, 4);
     const uint64_t alone = 500 + 1 * 1000 + EVENLY(33 * 64, 4);
     assert_true(kiln_time_predict(&recipe, &product, 4) == together);

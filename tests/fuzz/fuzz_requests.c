@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 const char *const fuzz_seeds[] = {
-    "measure s 0 1 96 96 96 0.00125 2\nconfig packed TM=8 NV=2\nconfig direct\n",
+    "measure s 0 1 96 96 96 0 0.00125 2\nconfig packed TM=8 NV=2\nconfig direct\n",
     "edges d 1 1 1\nconfig tiled\n", "build h 0 0 1\nconfig nothing XY=1\n", "canary\n",
-    "measure s 0 0 18446744073709551615 1 1 0 32\n", "measure s 2 0 1 1 1 0 1\n",
-    "edges s 0 0 33\n", "measure s 0 0 1 1 1 -1 1\n", "edges s 0 0 0\n", "", NULL,
+    "measure s 0 0 18446744073709551615 1 1 5 0 32\n", "measure s 2 0 1 1 1 0 0 1\n",
+    "edges s 0 0 33\n", "measure s 0 0 1 1 1 0 -1 1\n", "edges s 0 0 0\n", "", NULL,
 };
 const char *const fuzz_words[] = {
     "measure ", "edges ", "build ", "config ", "s ", "d ", "h ", " 0", " 1", " 32", " nan", " inf",
