@@ -231,6 +231,14 @@ static void add_timing(const struct times *times, const struct record *r, unsign
         timings->shapes[timings->num_shapes++] = r;
 }
 
+/* Whether a row says something about other shapes too. An application's own batches are few and
+ * much alike: recipes that were searched for there would be believed to be as fast everywhere. */
+static bool is_to_learn_from(const struct record *r)
+{
+    return r->kind != RECORD_HELD && r->kind != RECORD_AGAIN &&
+           (r->batch == 0 || r->kind == RECORD_MATRIX);
+}
+
 static bool list_timings(const struct records *records, const struct times *times,
         struct timings *timings)
 {
@@ -248,8 +256,8 @@ static bool list_timings(const struct records *records, const struct times *time
         return false;
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
-        const bool is_held = r->kind == RECORD_HELD || r->kind == RECORD_AGAIN;
-        const int candidate = !is_held && counts(times, r) && record_is_timed(r) && r->seconds > 0
+        const int candidate = is_to_learn_from(r) && counts(times, r) && record_is_timed(r) &&
+                                              r->seconds > 0
                                     ? times_find(times, &r->config)
                                     : -1;
         if (candidate >= 0)

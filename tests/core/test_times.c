@@ -247,6 +247,36 @@ static void a_family_tells_of_what_was_timed_once(void **state)
     records_free(&records);
 }
 
+/* What an application's batch takes is no time to learn from; one among drawn shapes is. */
+static void own_batches_tell_of_nothing_else(void **state)
+{
+    static const enum record_kind kinds[] = { RECORD_SEARCH, RECORD_GENERIC, RECORD_OWN,
+        RECORD_MATRIX };
+    const struct law law = { 5, 20 };
+    uint64_t before = 0;
+    (void) state;
+    for (size_t i = 0; i <= sizeof kinds / sizeof kinds[0]; i++) {
+        struct records records;
+        struct times times;
+        begin(&records);
+        edges(&records, A, 0);
+        for (size_t size = 64; size <= 4096; size = size * 5 / 4)
+            add_law(&records, RECORD_MATRIX, A, size, size, size, law);
+        for (size_t n = 0; n < 20 && i > 0; n++) {
+            add(&records, kinds[i - 1], "single", A, 0, 512, 512 + n, 512, 1e-9);
+            records.rows[records.num - 1].batch = 100;
+        }
+        open_times(&records, &times);
+        const int a = times_find(&times, &candidate_of(&times, A)->config);
+        const uint64_t now = times_predict(&times, a, 0, (struct shape){ 1000, 1000, 1000 });
+        if (i > 0 && (now == before) != (kinds[i - 1] != RECORD_MATRIX))
+            fail_msg("%s", record_kind_words[kinds[i - 1]]);
+        before = i > 0 ? before : now;
+        times_free(&times);
+        records_free(&records);
+    }
+}
+
 /* What was timed while the machine was slow is not taken to be slow itself: B is the fastest, but
  * was timed at no other moments. */
 static void slow_moments_are_left_out(void **state)
@@ -512,6 +542,7 @@ int main(void)
         cmocka_unit_test(problems_are_merged),
         cmocka_unit_test(many_problems_are_kept),
         cmocka_unit_test(generic_joins_what_was_measured),
+        cmocka_unit_test(own_batches_tell_of_nothing_else),
         cmocka_unit_test(the_least_prediction_is_dispatched),
         cmocka_unit_test(guards_count_in_dispatch),
         cmocka_unit_test(guesses_are_drawn_where_shapes_lie),
