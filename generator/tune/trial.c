@@ -165,24 +165,35 @@ static struct candidate *begin_answer(struct trial *trial, const struct trial_re
     return candidate_get(&trial->candidates, &request->configs[i], &request->problem);
 }
 
-/* Verifies one config and queues it for timing, or answers it. */
-static void measure_begin(struct timed *timed, const struct trial_request *request, unsigned i)
+/* Verifies a candidate and adds it to those that are timed; false with a result. There is no room
+ * for its operands if `room` is a failure: then it is not verified, as the host would need as much
+ * memory. */
+static bool verify_and_add(struct timed *timed, const struct trial_request *request,
+        enum kiln_status room, struct candidate *candidate, unsigned config,
+        struct trial_result *result)
+{
+    if (room == KILN_SUCCESS && !candidate_verify(&timed->trial->candidates, candidate,
+                                        request->shape, request->incumbent, result))
+        return false;
+    const enum kiln_status status = room == KILN_SUCCESS
+                                          ? add_timed(timed, request, candidate, config)
+                                          : room;
+    if (status == KILN_SUCCESS)
+        return true;
+    result->outcome = TRIAL_LAUNCH;
+    snprintf(result->message, sizeof result->message, "%s", kiln_status_string(status));
+    return false;
+}
+
+/* Queues one config for timing, or answers it. */
+static void measure_begin(struct timed *timed, const struct trial_request *request,
+        enum kiln_status room, unsigned i)
 {
     struct trial *trial = timed->trial;
     struct trial_result result = { .outcome = TRIAL_OK };
     struct candidate *candidate = begin_answer(trial, request, i);
-    if (!candidate)
+    if (!candidate || verify_and_add(timed, request, room, candidate, i, &result))
         return;
-    if (candidate_verify(&trial->candidates, candidate, request->shape, request->incumbent,
-                &result)) {
-        enum kiln_status status = reserve_data(trial, request);
-        if (status == KILN_SUCCESS)
-            status = add_timed(timed, request, candidate, i);
-        if (status == KILN_SUCCESS)
-            return;
-        result.outcome = TRIAL_LAUNCH;
-        snprintf(result.message, sizeof result.message, "%s", kiln_status_string(status));
-    }
     say_result(trial, i, &result);
     leave_if_lost(trial, &result);
 }
@@ -200,8 +211,9 @@ static void measure(struct trial *trial, const struct trial_request *request)
     static struct timed timed; /* too large for the stack; one request at a time */
     memset(&timed, 0, sizeof timed);
     timed.trial = trial;
+    const enum kiln_status room = reserve_data(trial, request);
     for (unsigned i = 0; i < request->num_configs; i++)
-        measure_begin(&timed, request, i);
+        measure_begin(&timed, request, room, i);
     share_workspace(&timed);
     struct timing_limits limits = { .incumbent = request->incumbent,
         .least = timing_least(&trial->facts, request->problem.precision, request->shape) };
