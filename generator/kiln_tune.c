@@ -54,8 +54,9 @@ static const char help[] =
     "                        \"M N K\" or \"MxNxK\" a line, and behind it, in any order, a "
     "precision\n"
     "                        (default: all), transposes nn, nt, tn or tt (default: all),\n"
-    "                        batch=N and weight=X (default 1): the search's time for a shape is\n"
-    "                        in proportion to N times X; # starts a comment\n"
+    "                        batch=N and weight=X (default 1); a batch is tuned as one call;\n"
+    "                        the search's time for a shape is in proportion to N times X;\n"
+    "                        # starts a comment\n"
     "  --strategy NAME       guided (default), local, genetic, three-stage, random, exhaustive\n"
     "  --seed N              of the search's random numbers (default 1)\n"
     "  --shard I/N           search the I-th of N parts of the space, for the N-th part of the\n"
@@ -226,12 +227,8 @@ static int set_transpose(struct options *o, const char *v)
 
 static int set_shape(struct options *o, const char *v)
 {
-    size_t extents[3];
-    if (!extents_parse(v, extents))
+    if (!extents_parse(v, &o->shape))
         return usage("--shape: '%s' is not MxNxK, each from 1 to 16777216", v);
-    o->m = extents[0];
-    o->n = extents[1];
-    o->k = extents[2];
     return 0;
 }
 
@@ -301,8 +298,7 @@ static int repro_command(const struct options *options)
         return usage("%s", error);
     const struct problem problem = problem_of_pair(options->precision, options->pair);
     if (!device_find(options->device, &device, error) || !device_facts(device, &facts, error) ||
-            !repro_write(&config, &problem, options->m, options->n, options->k, &facts,
-                    options->stem, error)) {
+            !repro_write(&config, &problem, options->shape, &facts, options->stem, error)) {
         fprintf(stderr, "kiln-tune: %s\n", error);
         return EXIT_FAILURE;
     }
@@ -408,9 +404,7 @@ int main(int argc, char **argv)
         .preset_seconds = 60,
         .bundle_kib = SELECT_DEFAULT_KIB,
         .precision = precision_find("single"),
-        .m = 100,
-        .n = 90,
-        .k = 80,
+        .shape = { 100, 90, 80, 0 },
         .precisions = { precision_find("single"), precision_find("double"),
                 precision_find("half") },
         .num_precisions = 3,

@@ -230,6 +230,7 @@ static enum kiln_status launch_first_that_works(struct launch *launch,
                                      problem->bound == 0);
         bool go_on = is_about_recipe(status) || leaves_nobody ||
                      (is_too_small && (attempts.failure != KILN_SUCCESS || launch->shares_room));
+        /* Those of the members before are gone, so the rest alone would be timed. */
         bool lost_events = launch->request->stage_events != NULL && launch->member > 0;
         bool is_spoilt = launch->touched && (problem->beta != 0 || problem->beta_imag != 0);
         if (!go_on || is_spoilt || lost_events) {

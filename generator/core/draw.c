@@ -157,8 +157,9 @@ static bool is_flat(uint64_t m, uint64_t n, uint64_t k)
 
 const char *const draw_kind_names[DRAW_NUM_KINDS] = { "thin", "deep", "flat", "even" };
 
-enum draw_kind draw_kind_of(size_t m, size_t n, size_t k)
+enum draw_kind draw_kind_of(struct shape shape)
 {
+    const uint64_t m = shape.m, n = shape.n, k = shape.k;
     return is_thin(m, n, k) || is_thin(n, m, k) ? DRAW_THIN
          : is_deep(m, n, k)                     ? DRAW_DEEP
          : is_flat(m, n, k)                     ? DRAW_FLAT

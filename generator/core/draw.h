@@ -46,7 +46,7 @@ struct draw_limits {
 /* What stands out in a shape, whatever the limits are. */
 enum draw_kind { DRAW_THIN, DRAW_DEEP, DRAW_FLAT, DRAW_EVEN, DRAW_NUM_KINDS };
 extern const char *const draw_kind_names[DRAW_NUM_KINDS];
-enum draw_kind draw_kind_of(size_t m, size_t n, size_t k);
+enum draw_kind draw_kind_of(struct shape shape);
 
 /* A stream, and how far it was drawn. */
 struct draw {

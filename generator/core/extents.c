@@ -34,18 +34,20 @@ static bool read_separator(const char **text)
 }
 
 /* Reads the three extents and moves *text behind them. */
-static bool read_extents(const char **text, size_t extents[3])
+static bool read_extents(const char **text, struct shape *shape)
 {
+    size_t *const extents[] = { &shape->m, &shape->n, &shape->k };
     *text += strspn(*text, blanks);
     for (int i = 0; i < 3; i++)
-        if ((i && !read_separator(text)) || !read_extent(text, &extents[i]))
+        if ((i && !read_separator(text)) || !read_extent(text, extents[i]))
             return false;
     return true;
 }
 
-bool extents_parse(const char *text, size_t extents[3])
+bool extents_parse(const char *text, struct shape *shape)
 {
-    return read_extents(&text, extents) && !text[strspn(text, blanks)];
+    *shape = (struct shape){ .batch = 0 };
+    return read_extents(&text, shape) && !text[strspn(text, blanks)];
 }
 
 /* ---- the words behind a shape ---- */
@@ -60,18 +62,6 @@ static const char *twice(bool *given, const char *why)
     const bool before = *given;
     *given = true;
     return before ? why : NULL;
-}
-
-static const char *read_batch(const char *word, size_t *batch)
-{
-    char *end;
-    errno = 0;
-    const unsigned long long value = strtoull(word, &end, 10);
-    *batch = (size_t) value;
-    return word[0] >= '0' && word[0] <= '9' && !*end && !errno && value >= 1 &&
-                           value <= SHAPE_MOST_BATCH
-                 ? NULL
-                 : "batch is not a number from 1 to 16777216";
 }
 
 static const char *read_weight(const char *word, double *weight)
@@ -98,8 +88,8 @@ static const char *read_word(const char *word, struct given *given, struct exten
         return twice(&given->pair, "more than one pair of transposes");
     }
     if (!strncmp(word, "batch=", 6)) {
-        why = read_batch(word + 6, &line->batch);
-        return why ? why : twice(&given->batch, "batch is given twice");
+        return shape_parse_batch(word, &line->batch) ? twice(&given->batch, "batch is given twice")
+                                                     : "batch is not a number from 1 to 16777216";
     }
     if (!strncmp(word, "weight=", 7)) {
         why = read_weight(word + 7, &line->weight);
@@ -113,8 +103,8 @@ static const char *read_line(const char *text, struct extents_line *line)
 {
     struct given given = { false };
     char word[32];
-    *line = (struct extents_line){ .pair = -1, .batch = 1, .weight = 1 };
-    if (!read_extents(&text, line->extents) || !(strspn(text, blanks) || !*text))
+    *line = (struct extents_line){ .pair = -1, .weight = 1 };
+    if (!read_extents(&text, &line->shape) || !(strspn(text, blanks) || !*text))
         return "expected M N K, each from 1 to 16777216";
     for (text += strspn(text, blanks); *text; text += strspn(text, blanks)) {
         const size_t len = strcspn(text, blanks);

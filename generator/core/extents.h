@@ -18,14 +18,13 @@
 enum { EXTENTS_MOST = 1 << 24, EXTENTS_ERROR_BYTES = 320 };
 
 /* Reads one shape; false when the text is none. Each extent is from 1 to EXTENTS_MOST. */
-bool extents_parse(const char *text, size_t extents[3]);
+bool extents_parse(const char *text, struct shape *shape);
 
 /* What a line of a file says. */
 struct extents_line {
-    size_t extents[3];
+    WITH_SHAPE;
     const struct precision *precision; /* NULL: all of them */
     int pair;                          /* kiln_pair(); -1: all four */
-    size_t batch;                      /* 1 to SHAPE_MOST_BATCH; 1 when it is not given */
     double weight;                     /* above 0, up to 1e9; 1 when it is not given */
 };
 

@@ -41,7 +41,7 @@ bool losses_add(const struct times *times, const bool chosen[TIMES_MAX_CANDIDATE
             const struct times_task *task = &times->tasks[i];
             const int c = times_dispatched(task, chosen);
             if (c >= 0 && task->seconds[c] < HUGE_VAL &&
-                    (kind == DRAW_NUM_KINDS || draw_kind_of(task->m, task->n, task->k) == kind))
+                    (kind == DRAW_NUM_KINDS || draw_kind_of(task->shape) == kind))
                 losses[num++] = log(fmax(1, task->seconds[c] / task->best));
         }
         add_loss(kind < DRAW_NUM_KINDS ? draw_kind_names[kind] : "all", losses, num, winners,

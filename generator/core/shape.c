@@ -2,6 +2,7 @@
 #include "shape.h"
 #include "fields.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,9 +26,9 @@ bool shape_parse_batch(const char *field, size_t *batch)
 {
     const size_t length = strlen(batch_word);
     long value;
-    if (strncmp(field, batch_word, length) || !field_long(field + length, &value) || value < 2 ||
-            value > SHAPE_MOST_BATCH)
+    if (strncmp(field, batch_word, length) || !isdigit((unsigned char) field[length]) ||
+            !field_long(field + length, &value) || value < 1 || value > SHAPE_MOST_BATCH)
         return false;
-    *batch = (size_t) value;
+    *batch = value > 1 ? (size_t) value : 0;
     return true;
 }

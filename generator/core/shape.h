@@ -40,7 +40,8 @@ void shape_format(struct shape shape, char text[SHAPE_TEXT_BYTES]);
 
 /* What a file has behind the extents of a batch: a separator and "batch=100"; else "". */
 void shape_format_batch(struct shape shape, char separator, char text[SHAPE_BATCH_BYTES]);
-/* Whether a field is that of a batch: 2 to SHAPE_MOST_BATCH members. */
+/* "batch=N", N from 1 to SHAPE_MOST_BATCH; of one member *batch is 0. False when it is no such
+ * field. */
 bool shape_parse_batch(const char *field, size_t *batch);
 
 #endif

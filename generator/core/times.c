@@ -135,7 +135,7 @@ static struct draw_limits limits_of(const struct records *records, const struct 
             continue;
         const uint64_t m = r->m, n = r->n, k = r->k;
         const uint64_t ops = 2 * m * n * k, elements = m * k + k * n + m * n;
-        const size_t k_of_even = draw_kind_of(m, n, k) == DRAW_DEEP ? 0 : k;
+        const size_t k_of_even = draw_kind_of(r->shape) == DRAW_DEEP ? 0 : k;
         limits.least_ops = ops < limits.least_ops ? ops : limits.least_ops;
         limits.most_ops = ops > limits.most_ops ? ops : limits.most_ops;
         limits.most_elements = elements > limits.most_elements ? elements : limits.most_elements;

@@ -37,15 +37,10 @@ static double size_of(struct shape shape)
                            (double) shape_members(shape));
 }
 
-static enum draw_kind kind_of(struct shape shape)
-{
-    return draw_kind_of(shape.m, shape.n, shape.k);
-}
-
 void report_scale_add(struct report_scale *scale, struct shape shape)
 {
     const double size = size_of(shape);
-    if (kind_of(shape) != DRAW_EVEN)
+    if (draw_kind_of(shape) != DRAW_EVEN)
         return;
     scale->least = scale->most > 0 ? fmin(scale->least, size) : size;
     scale->most = fmax(scale->most, size);
@@ -63,7 +58,7 @@ static unsigned class_named(const char *name)
 unsigned report_class(const struct report_scale *scale, struct shape shape)
 {
     static const char *const thirds[] = { "small", "medium", "large" };
-    const enum draw_kind kind = kind_of(shape);
+    const enum draw_kind kind = draw_kind_of(shape);
     const double range = scale->most - scale->least;
     if (kind != DRAW_EVEN)
         return class_named(draw_kind_names[kind]);

@@ -208,7 +208,7 @@ static bool time_shape(struct phases *phases, enum record_kind kind, const struc
 
 bool finals_has_fewer_beside(struct shape shape)
 {
-    const enum draw_kind kind = draw_kind_of(shape.m, shape.n, shape.k);
+    const enum draw_kind kind = draw_kind_of(shape);
     return kind == DRAW_THIN || kind == DRAW_DEEP;
 }
 

@@ -22,7 +22,7 @@ struct options {
     size_t num_precisions;
     const struct precision *precision; /* of repro */
     int pair;
-    size_t m, n, k;
+    struct shape shape;                /* likewise */
     size_t size;                       /* of literature: extent of its problems; 0: by device */
     size_t bundle_kib;                 /* what the bundle may take; 0: any number */
     double seconds, preset_seconds;    /* of tune; of one preset of literature */

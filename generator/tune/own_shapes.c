@@ -17,11 +17,10 @@ static const char *take(void *user, const struct extents_line *line)
 {
     struct own_shapes *own = user;
     const struct own_shape shape = {
-        .shape = { line->extents[0], line->extents[1], line->extents[2],
-                line->batch > 1 ? line->batch : 0 },
+        .shape = line->shape,
         .precision = line->precision,
         .pair = line->pair,
-        .weight = line->weight * (double) line->batch,
+        .weight = line->weight * (double) shape_members(line->shape),
     };
     for (size_t i = 0; i < own->num; i++)
         if (is_same(&own->at[i], &shape)) {

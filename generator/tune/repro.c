@@ -171,15 +171,14 @@ static bool is_extent(size_t extent)
     return extent >= 1 && extent <= INT32_MAX;
 }
 
-bool repro_write(const struct config *config, const struct problem *problem, size_t m, size_t n,
-        size_t k, const struct device_facts *facts, const char *path_stem,
-        char error[FAMILY_ERROR_BYTES])
+bool repro_write(const struct config *config, const struct problem *problem, struct shape shape,
+        const struct device_facts *facts, const char *path_stem, char error[FAMILY_ERROR_BYTES])
 {
     struct assembly assembly;
     unsigned index;
     bool ok = false;
-    const struct kiln_product shape = product_dense(problem, (struct shape){ m, n, k, 0 });
-    if (!is_extent(m) || !is_extent(n) || !is_extent(k)) {
+    const struct kiln_product product = product_dense(problem, shape);
+    if (!is_extent(shape.m) || !is_extent(shape.n) || !is_extent(shape.k)) {
         snprintf(error, FAMILY_ERROR_BYTES, "M, N and K must be from 1 to %d", INT32_MAX);
         return false;
     }
@@ -197,7 +196,7 @@ bool repro_write(const struct config *config, const struct problem *problem, siz
         snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
     else
         ok = assembly_add(&assembly, config, problem, &index, error) &&
-             write_all(&assembly, config, problem, &shape, path_stem, error);
+             write_all(&assembly, config, problem, &product, path_stem, error);
     assembly_free(&assembly);
     return ok;
 }

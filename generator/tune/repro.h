@@ -7,9 +7,8 @@
 /* Writes STEM.cl, the kernels, and STEM.c, which needs OpenCL alone: it runs them on integers whose
  * product is known and says "ok" or what is wrong. False with a message, also for a shape or
  * leading dimensions that the configuration does not take, and where its indices do not fit. */
-bool repro_write(const struct config *config, const struct problem *problem, size_t m, size_t n,
-        size_t k, const struct device_facts *facts, const char *path_stem,
-        char error[FAMILY_ERROR_BYTES]);
+bool repro_write(const struct config *config, const struct problem *problem, struct shape shape,
+        const struct device_facts *facts, const char *path_stem, char error[FAMILY_ERROR_BYTES]);
 
 /* The program, repro_program.c.in, but for what it is to run. */
 extern const char repro_program[];

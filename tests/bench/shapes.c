@@ -148,15 +148,14 @@ bool shapes_add_named(struct shapes *shapes, const char *name, char *error, size
 
 bool shapes_add_text(struct shapes *shapes, const char *text, char *error, size_t size)
 {
-    size_t extents[3];
+    struct shape shape;
 
-    if (!extents_parse(text, extents)) {
+    if (!extents_parse(text, &shape)) {
         snprintf(error, size, "'%s' is not a shape: MxNxK, each extent from 1 to 16777216", text);
         return false;
     }
-    return shapes_append(shapes,
-            &(struct bench_shape){ .m = extents[0], .n = extents[1], .k = extents[2] }, error,
-            size);
+    return shapes_append(shapes, &(struct bench_shape){ .m = shape.m, .n = shape.n, .k = shape.k },
+            error, size);
 }
 
 /* The weight is the tuner's. */
@@ -164,10 +163,10 @@ static const char *shapes_take(void *user, const struct extents_line *line)
 {
     char error[64];
     const struct bench_shape shape = {
-        .m = line->extents[0],
-        .n = line->extents[1],
-        .k = line->extents[2],
-        .batch = line->batch > 1 ? line->batch : 0,
+        .m = line->m,
+        .n = line->n,
+        .k = line->k,
+        .batch = line->batch,
         .precision = line->precision != NULL ? kiln_precision_of_call(line->precision->id) : 0,
         .has_pair = line->pair >= 0,
         .transa = line->pair > 1,

@@ -16,15 +16,15 @@ static void one_shape(void **state)
     static const char *const bad[] = { "", " ", "64", "64 32", "64 32 16 8", "64x32x", "x64x32x16",
         "64xx32x16", "64,32,16", "0 1 1", "1 1 16777217", "-1 1 1", "+1 1 1", "1 1 1.5",
         "99999999999999999999 1 1", "1 1 1\n" };
-    size_t extents[3];
+    struct shape shape;
     (void) state;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        if (!extents_parse(good[i], extents))
+        if (!extents_parse(good[i], &shape))
             fail_msg("'%s' is refused", good[i]);
-        assert_true(extents[0] == 64 && extents[1] == 32 && extents[2] == 16);
+        assert_true(shape_equal(shape, (struct shape){ 64, 32, 16 }));
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        if (extents_parse(bad[i], extents))
+        if (extents_parse(bad[i], &shape))
             fail_msg("'%s' is taken", bad[i]);
 }
 
@@ -38,7 +38,7 @@ static const char *take(void *user, const struct extents_line *line)
     if (taken->num == taken->most)
         return "enough";
     taken->num++;
-    taken->sum += line->extents[0] + line->extents[1] + line->extents[2];
+    taken->sum += line->m + line->n + line->k;
     return NULL;
 }
 
@@ -78,9 +78,9 @@ static void words(void **state)
 {
     (void) state;
     struct extents_line line = read_line("4 5 6");
-    assert_true(!line.precision && line.pair == -1 && line.batch == 1 && line.weight == 1);
+    assert_true(!line.precision && line.pair == -1 && line.batch == 0 && line.weight == 1);
     line = read_line("4x5x6\thalf tn batch=12 weight=.5e1  # all\r");
-    assert_true(line.extents[0] == 4 && line.extents[1] == 5 && line.extents[2] == 6);
+    assert_true(line.m == 4 && line.n == 5 && line.k == 6);
     assert_true(line.precision == precision_find("half") && line.pair == 2 && line.batch == 12 &&
                 line.weight == 5);
     line = read_line("4 x 5 x 6 weight=2 tt batch=16777216 d\r\n");
@@ -116,6 +116,7 @@ static void bad_words(void **state)
         { "1 2 3 batch=", batch },
         { "1 2 3 batch=0", batch },
         { "1 2 3 batch=-1", batch },
+        { "1 2 3 batch=+1", batch },
         { "1 2 3 batch=1.5", batch },
         { "1 2 3 batch=16777217", batch },
         { "1 2 3 weight=", weight },

@@ -218,7 +218,7 @@ static void wrong_rows(void **state)
         { "search\tsingle\tnn\t1\t1\t1\tpacked\tok\t1\t0\t0\t", "line 3: wrong number of fields" },
         { "search\tsingle\tnn\t1\t1\t1\tpacked\tok\t1\t0\t0\t\t\t",
                 "line 3: wrong number of fields" },
-        { "search\tsingle\tnn\t1\t1\t1\tbatch=1\tpacked\tok\t1\t0\t0\t\t",
+        { "search\tsingle\tnn\t1\t1\t1\tbatch=0\tpacked\tok\t1\t0\t0\t\t",
                 "line 3: wrong number of fields" },
         { "search\tsingle\tnn\t1\t1\t1\tbatch=2x\tpacked\tok\t1\t0\t0\t\t",
                 "line 3: wrong number of fields" },

@@ -219,7 +219,7 @@ static void each_error_is_told(void **state)
                 "line 4: a pin has a precision, three extents and four recipes" },
         { HEAD RECIPE "pin\tsingle\t1\t1\t1\tbatch=16777217\t0\t0\t0\t0\n",
                 "line 4: a pin has a precision, three extents and four recipes" },
-        { HEAD RECIPE "pin\tsingle\t1\t1\t1\tbatch=1\t0\t0\t0\t0\n",
+        { HEAD RECIPE "pin\tsingle\t1\t1\t1\tbatch=0\t0\t0\t0\t0\n",
                 "line 4: a pin has a precision, three extents and four recipes" },
         { HEAD RECIPE "pin\tsingle\t1\t1\t1\t0\t0\t0\t0\tbatch=2\n",
                 "line 4: a pin has a precision, three extents and four recipes" },

@@ -30,17 +30,17 @@ static const char *take(void *user, const struct extents_line *line)
     if (taken->num == taken->most)
         return veto;
     taken->num++;
-    for (int i = 0; i < 3; i++)
-        abort_unless(line->extents[i] >= 1 && line->extents[i] <= EXTENTS_MOST);
+    abort_unless(line->m >= 1 && line->n >= 1 && line->k >= 1);
+    abort_unless(line->m <= EXTENTS_MOST && line->n <= EXTENTS_MOST && line->k <= EXTENTS_MOST);
     abort_unless(line->pair >= -1 && line->pair < NUM_PAIRS);
-    abort_unless(line->batch >= 1 && line->batch <= SHAPE_MOST_BATCH);
+    abort_unless(line->batch != 1 && line->batch <= SHAPE_MOST_BATCH);
     abort_unless(line->weight > 0 && line->weight <= 1e9);
-    text_add(&taken->text, "%zux%zux%zu", line->extents[0], line->extents[1], line->extents[2]);
+    text_add(&taken->text, "%zux%zux%zu", line->m, line->n, line->k);
     if (line->precision)
         text_add(&taken->text, " %s", line->precision->name);
     if (line->pair >= 0)
         text_add(&taken->text, " %s", pair_names[line->pair]);
-    text_add(&taken->text, " batch=%zu weight=%.17g\n", line->batch, line->weight);
+    text_add(&taken->text, " batch=%zu weight=%.17g\n", shape_members(line->shape), line->weight);
     return NULL;
 }
 
@@ -56,11 +56,11 @@ static void check_again(const struct taken *first)
 /* What one option takes is what a file of one line takes. */
 static void check_option(const char *text)
 {
-    size_t extents[3];
+    struct shape shape;
     struct taken taken = { .most = 1 };
     char error[EXTENTS_ERROR_BYTES];
     const bool is_line = !text[strcspn(text, "#\n")] && strlen(text) < 200 && *text;
-    const bool ok = extents_parse(text, extents);
+    const bool ok = extents_parse(text, &shape);
     if (is_line && ok)
         abort_unless(extents_parse_file(text, path, take, &taken, error) && taken.num == 1);
     text_free(&taken.text);

@@ -32,7 +32,7 @@ static double2 load_row(__global const double *p)
 // X is stored K x L: rows times elements of Y are added up.
 // Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 1 work-items along L and 1 along K has 2 x 1 of C.
-// Of a single product the work-groups along axis 2 share K, and another kernel adds up.
+// Parts of K lie along axis 2, which another kernel adds up; of a batch its members.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_dgemm_thin_multiply(long L, long S, long K,
         double alpha, double beta,

@@ -22,7 +22,7 @@ static void put(float x, float alpha, float beta, __global half *p)
 // Y is stored K x S.
 // A work-group of 4 work-items along L and 2 along K has 8 x 4 of C.
 // It brings the part of Y for 64 values of k into local memory, and goes through them.
-// Of a single product the work-groups along axis 2 share K, and another kernel adds up.
+// Parts of K lie along axis 2, which another kernel adds up; of a batch its members.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
 void kiln_hgemm_thin_multiply(int L, int S, int K,
         float alpha, float beta,

@@ -44,7 +44,7 @@ static double2 load_row(__global const double2 *p)
 // X is stored L x K: a row times Y is a sum.
 // Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 2 work-items along L and 4 along K has 4 x 1 of C.
-// Of a single product the work-groups along axis 2 share K, and another kernel adds up.
+// Parts of K lie along axis 2, which another kernel adds up; of a batch its members.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
 void kiln_zgemm_thin_multiply(long L, long S, long K,
         double alpha, double alpha_imag, double beta, double beta_imag, int conj_a, int conj_b,

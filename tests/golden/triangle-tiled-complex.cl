@@ -61,7 +61,7 @@ static double2 times_i(double2 x)
 // A work-group of 4 x 4 work-items computes 8 x 8 of C. K advances by 4.
 // A work-item has 2 x 2 of it, vectors 4 apart.
 // Tiles of A and B go through local memory.
-// Of a single product the work-groups along axis 2 share K, and another kernel adds up.
+// Parts of K lie along axis 2, which another kernel adds up; of a batch its members.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_zgemmt_tiled_multiply(int M, int N, int K,
         double alpha, double alpha_imag, double beta, double beta_imag, int conj_a, int conj_b,

@@ -446,7 +446,7 @@ static unsigned count_beside_deep(enum record_kind kind, size_t most)
             continue;
         for (size_t j = 0; j < tuner.records.num && !is_beside; j++)
             is_beside = rows[j].kind == kind && rows[j].k == rows[i].k &&
-                        draw_kind_of(rows[j].m, rows[j].n, rows[j].k) == DRAW_DEEP &&
+                        draw_kind_of(rows[j].shape) == DRAW_DEEP &&
                         longer_side(&rows[i]) == longer_side(&rows[j]) &&
                         least_side(&rows[i]) < least_side(&rows[j]);
         num += is_beside;

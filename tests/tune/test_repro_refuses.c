@@ -24,7 +24,8 @@ static bool write_for(const char *text, size_t m, size_t n, size_t k,
     facts_ample(&facts);
     facts.value[FACT_COMPUTE_CAPABILITY] = 80;
     assert_true(config_parse(text, &config, error));
-    const bool ok = repro_write(&config, &problem, m, n, k, &facts, "refused", error);
+    const bool ok = repro_write(&config, &problem, (struct shape){ m, n, k }, &facts, "refused",
+            error);
     unlink("refused.c");
     unlink("refused.cl");
     return ok;
